@@ -25,6 +25,7 @@ from app.core import security_events
 from app.core.errors import TooMany
 from app.core.limits import NEW_DEVICE_MAILS, SIGN_IN_FAILURES, WRONG_CODES
 from app.core.security_events import SecurityEvent
+from app.core.texts import gettext as _
 from app.core.write_lock import WriteLock
 from app.settings import Settings
 
@@ -159,7 +160,7 @@ class OverLimit(TooMany):
     """The caller exceeded the limit ``name``; ``standing`` is the state of that limit."""
 
     def __init__(self, name: LimitName, standing: Standing) -> None:
-        super().__init__("Rate limit exceeded", standing.reset)
+        super().__init__(_("Rate limit exceeded"), standing.reset)
         self.name = name
         self.standing = standing
 

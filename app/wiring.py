@@ -23,7 +23,7 @@ from app.adapters.openid import HttpOpenId
 from app.adapters.services.kinds import DatabaseLedger, known_kinds
 from app.adapters.services.onnx_files import ModelLimits
 from app.adapters.webhook_sender import HttpSender
-from app.core import outbox
+from app.core import outbox, texts
 from app.core.attachments.fetching import Obtainer
 from app.core.attachments.files import MediaStore
 from app.core.classify import CATEGORIES, Classifier
@@ -110,6 +110,9 @@ class Wiring:
     """Token of the link that ``serve`` prints while there is no admin; stored in plain text only here.
     """
     wake: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        texts.register(self.languages)
 
     @property
     def community_defaults(self) -> CommunitySettings:

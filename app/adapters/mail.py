@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from app.core import clock, limits
-from app.core.mail import MailDelayed, MailRefused, Message, one_line
+from app.core.mail import Kind, MailDelayed, MailRefused, Message, one_line
 
 log = logging.getLogger("bridgenote.mail")
 
@@ -108,13 +108,16 @@ def _as_sent(email: str) -> str:
 
 def remove_mails(folder: Path, emails: Collection[str], name: str) -> int:
     """Delete the mails in this folder that went to a person, and their invitations of others. Return how many."""
-    removed, theirs, inviting = 0, {_as_sent(email) for email in emails}, f"{one_line(name)} invites you"
+    removed, theirs = 0, {_as_sent(email) for email in emails}
+    # In whichever language an invitation is, its first paragraph names the person who invites.
+    inviting = re.compile(rf"(?<!\w){re.escape(one_line(name))}(?!\w)")
     for path in folder.glob("*.eml"):
         try:
             mail = BytesParser(policy=default).parsebytes(path.read_bytes())
             words = mail.get_content() if mail.get_content_type() == "text/plain" else ""
             to = _as_sent(parseaddr(str(mail["To"]))[1])
-            if to in theirs or (name and words.startswith(inviting)):
+            invites = name and f"-{Kind.INVITE}-" in path.name and inviting.search(words.partition("\n\n")[0])
+            if to in theirs or invites:
                 path.unlink()
                 removed += 1
         except FileNotFoundError:

@@ -27,6 +27,7 @@ from app.core.factcheck.items import Item
 from app.core.notes import ai_notes, draft_checks
 from app.core.notes.ai_notes import Draft, NoteWriter, Post
 from app.core.outbound import Target, parse_retry_after
+from app.core.texts import gettext as _
 from app.core.vocabulary import Classification
 
 log = logging.getLogger(__name__)
@@ -131,7 +132,7 @@ class OpenAiCompatibleWriter:
         raw, why = "", ""
         unreadable: _Unreadable | None = None
         foreign: Draft | None = None
-        for _ in range(ATTEMPTS):
+        for _attempt in range(ATTEMPTS):
             raw = self._ask(messages, deadline)
             unreadable = None
             try:
@@ -156,7 +157,7 @@ class OpenAiCompatibleWriter:
             return foreign
         if unreadable is not None:
             log.error("the AI provider's reply cannot be read: %s", unreadable)
-            raise UpstreamFailed("AI provider sent an unusable answer")
+            raise UpstreamFailed(_("AI provider sent an unusable answer"))
         log.info("the builtin writer stepped in: %s", why)
         draft = self._fallback.write(post, item)
         return replace(
@@ -227,10 +228,10 @@ class OpenAiCompatibleWriter:
                 _check_status(response)
                 return _body(response)
         except (httpx.TimeoutException, TimeoutError) as error:
-            raise UpstreamTimeout("AI provider did not answer in time") from error
+            raise UpstreamTimeout(_("AI provider did not answer in time")) from error
         except httpx.TransportError as error:
             log.warning("the AI provider cannot be reached: %s", error)
-            raise UpstreamFailed("AI provider cannot be reached") from error
+            raise UpstreamFailed(_("AI provider cannot be reached")) from error
 
 
 def sources_of(post: Post, item: Item | None) -> dict[str, str]:
@@ -311,20 +312,20 @@ def _check_status(response: httpx.Response) -> None:
         return
     if status in (401, 403):
         log.error("the AI provider rejected BRIDGENOTE_AI_API_KEY with %d", status)
-        raise UpstreamFailed("AI provider rejected this service's credentials")
+        raise UpstreamFailed(_("AI provider rejected this service's credentials"))
     if status == 429:
         wait = parse_retry_after(response.headers.get("Retry-After"), clock.now())
-        raise Unavailable("AI provider is over its rate limit", wait)
+        raise Unavailable(_("AI provider is over its rate limit"), wait)
     log.error("the AI provider answered %d", status)
-    raise UpstreamFailed("AI provider failed" if status >= 500 else "AI provider refused the request")
+    raise UpstreamFailed(_("AI provider failed") if status >= 500 else _("AI provider refused the request"))
 
 
 def _body(response: httpx.Response) -> str:
     if coding(response):
-        raise UpstreamFailed("AI provider sent an unusable answer")
+        raise UpstreamFailed(_("AI provider sent an unusable answer"))
     received = body(response, REPLY_BYTES)
     if received is None:
-        raise UpstreamFailed("AI provider sent an oversized answer")
+        raise UpstreamFailed(_("AI provider sent an oversized answer"))
     return received.decode("utf-8", "replace")
 
 

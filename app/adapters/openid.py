@@ -24,10 +24,12 @@ from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from app.adapters import net, openid_tokens
 from app.adapters.net import Deadline, Guarded
 from app.adapters.openid_tokens import Broken
-from app.core import limits
+from app.core import limits, texts
 from app.core.errors import Invalid
 from app.core.outbound import AllowList, BadAddress, check_url, excerpt_of
 from app.core.people.openid import Attempt, Claims, Client, LoggedOut, ProviderRefused
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 
 DEADLINE = 10.0
 """Seconds for one call, from the first byte to the last."""
@@ -50,18 +52,18 @@ _KEPT = (
     "claims_supported",
 )
 _WORDS = {
-    "access_denied": "The sign-in was cancelled or refused there",
-    "login_required": "It asks you to sign in there first",
-    "consent_required": "It needs your consent",
-    "interaction_required": "It asks for something more there",
-    "invalid_scope": "It does not know one of the scopes that are set for it",
-    "unauthorized_client": "It does not allow this service to sign people in",
-    "invalid_client": "It does not accept this service's client id or secret",
-    "invalid_request": "It does not accept the request",
-    "invalid_grant": "It does not accept the code: it was used before, or is too old",
-    "unsupported_response_type": "It does not offer the authorization code flow",
-    "server_error": "It failed",
-    "temporarily_unavailable": "It is not available now",
+    "access_denied": lazy_gettext("The sign-in was cancelled or refused there"),
+    "login_required": lazy_gettext("It asks you to sign in there first"),
+    "consent_required": lazy_gettext("It needs your consent"),
+    "interaction_required": lazy_gettext("It asks for something more there"),
+    "invalid_scope": lazy_gettext("It does not know one of the scopes that are set for it"),
+    "unauthorized_client": lazy_gettext("It does not allow this service to sign people in"),
+    "invalid_client": lazy_gettext("It does not accept this service's client id or secret"),
+    "invalid_request": lazy_gettext("It does not accept the request"),
+    "invalid_grant": lazy_gettext("It does not accept the code: it was used before, or is too old"),
+    "unsupported_response_type": lazy_gettext("It does not offer the authorization code flow"),
+    "server_error": lazy_gettext("It failed"),
+    "temporarily_unavailable": lazy_gettext("It is not available now"),
 }
 
 
@@ -79,18 +81,20 @@ class HttpOpenId:
         self._check_address(issuer, "The issuer")
         status, document = self._call("GET", issuer.rstrip("/") + WELL_KNOWN)
         if status != 200:
-            raise ProviderRefused(f"Its discovery document was answered with {status}", is_down=True)
+            raise ProviderRefused(
+                _("Its discovery document was answered with %(status)s", status=status), is_down=True
+            )
         if document.get("issuer") != issuer:
             said = excerpt_of(str(document.get("issuer", "none")).encode("utf-8", "replace"))[:200]
-            raise ProviderRefused(f"Its discovery document names another issuer: {said}")
+            raise ProviderRefused(_("Its discovery document names another issuer: %(said)s", said=said))
         for name in _ENDPOINTS:
             self._check_address(document.get(name), f"Its {name}")
         if document.get("userinfo_endpoint") is not None:
             self._check_address(document["userinfo_endpoint"], "Its userinfo_endpoint")
         if "code" not in _words_of(document, "response_types_supported", "code"):
-            raise ProviderRefused("It does not offer the authorization code flow")
+            raise ProviderRefused(_("It does not offer the authorization code flow"))
         if "S256" not in _words_of(document, "code_challenge_methods_supported", "S256"):
-            raise ProviderRefused("It does not offer PKCE with S256")
+            raise ProviderRefused(_("It does not offer PKCE with S256"))
         return {name: document[name] for name in _KEPT if name in document}
 
     def authorization_url(self, client: Client, attempt: Attempt) -> str:
@@ -115,13 +119,13 @@ class HttpOpenId:
     def finish(self, client: Client, attempt: Attempt, answer: Mapping[str, str]) -> Claims:
         sender = answer.get("iss")
         if sender is None and client.discovered.get("authorization_response_iss_parameter_supported") is True:
-            raise ProviderRefused("Its answer does not name the issuer, though it always should")
+            raise ProviderRefused(_("Its answer does not name the issuer, though it always should"))
         if sender is not None and sender != client.issuer:
-            raise ProviderRefused("The answer comes from another issuer")
+            raise ProviderRefused(_("The answer comes from another issuer"))
         if "error" in answer:
-            raise ProviderRefused(_WORDS.get(answer["error"], "It answered with an error"))
+            raise ProviderRefused(str(_WORDS.get(answer["error"], _("It answered with an error"))))
         if not answer.get("code"):
-            raise ProviderRefused("Its answer has no code")
+            raise ProviderRefused(_("Its answer has no code"))
         tokens = self._tokens(
             client,
             {
@@ -132,7 +136,7 @@ class HttpOpenId:
             },
         )
         if not isinstance(tokens.get("id_token"), str):
-            raise ProviderRefused("It sent no ID token")
+            raise ProviderRefused(_("It sent no ID token"))
         claims = self._checked(client, tokens["id_token"])
         with _in_words():
             openid_tokens.check_id_token(
@@ -154,7 +158,7 @@ class HttpOpenId:
             with _in_words():
                 openid_tokens.check_id_token(claims, client.issuer, client.client_id)
             if claims["sub"] != subject:
-                raise ProviderRefused("It answers for another person")
+                raise ProviderRefused(_("It answers for another person"))
         return self._claims_of(client, claims, tokens, expects_groups=has_token)
 
     def read_logout(self, client: Client, token: str) -> LoggedOut:
@@ -193,11 +197,11 @@ class HttpOpenId:
         headers = {"Authorization": f"Bearer {_header_value(access_token)}"}
         status, answer = self._call("GET", url, headers=headers)
         if status in (401, 403):
-            raise ProviderRefused("It does not let us read who signed in", is_over=True)
+            raise ProviderRefused(_("It does not let us read who signed in"), is_over=True)
         if status != 200:
-            raise ProviderRefused(f"Its userinfo endpoint answered {status}", is_down=True)
+            raise ProviderRefused(_("Its userinfo endpoint answered %(status)s", status=status), is_down=True)
         if answer.get("sub") != subject:
-            raise ProviderRefused("Its userinfo endpoint answers for another person")
+            raise ProviderRefused(_("Its userinfo endpoint answers for another person"))
         return answer
 
     def _tokens(self, client: Client, form: dict[str, str]) -> Mapping[str, Any]:
@@ -217,11 +221,11 @@ class HttpOpenId:
         error = answer.get("error")
         if status == 400 and error is None and form["grant_type"] == "refresh_token":
             # Glewlwyd, of a person who was removed.
-            raise ProviderRefused("Its token endpoint refused without a reason", is_over=True)
+            raise ProviderRefused(_("Its token endpoint refused without a reason"), is_over=True)
         if not isinstance(error, str) or status >= 500 or status == 429:
-            raise ProviderRefused(f"Its token endpoint answered {status}", is_down=True)
+            raise ProviderRefused(_("Its token endpoint answered %(status)s", status=status), is_down=True)
         raise ProviderRefused(
-            _WORDS.get(error, f"Its token endpoint refused ({status})"),
+            str(_WORDS.get(error, _("Its token endpoint refused (%(status)s)", status=status))),
             is_over=error == "invalid_grant",
             # A secret that ran out says nothing about the person.
             is_down=error in ("invalid_client", "unauthorized_client", "temporarily_unavailable"),
@@ -248,7 +252,7 @@ class HttpOpenId:
                 self._keys[url] = (now, keys)
         status, answer = self._call("GET", url)
         if status != 200 or not isinstance(answer.get("keys"), list):
-            raise ProviderRefused(f"Its keys were answered with {status}", is_down=True)
+            raise ProviderRefused(_("Its keys were answered with %(status)s", status=status), is_down=True)
         keys = [key for key in answer["keys"][:100] if isinstance(key, dict)]
         with self._lock:
             self._keys[url] = (now, keys)
@@ -256,13 +260,13 @@ class HttpOpenId:
 
     def _check_address(self, url: Any, what: str) -> None:
         if not isinstance(url, str):
-            raise ProviderRefused(f"{what} is missing")
+            raise ProviderRefused(_("%(what)s is missing", what=what))
         try:
             check_url(url, self._allow)
         except BadAddress as error:
-            raise ProviderRefused(f"{what} {error.reason}") from error
+            raise ProviderRefused(_("%(what)s %(reason)s", what=what, reason=error.reason)) from error
         if what == "The issuer" and urlsplit(url).query:
-            raise ProviderRefused("The issuer must not have a query")
+            raise ProviderRefused(_("The issuer must not have a query"))
 
     def _call(
         self,
@@ -288,27 +292,32 @@ class HttpOpenId:
             request = httpx.Request(method, url, content=content, headers=all_headers)
             with self._guarded.exchange(target, request, deadline) as response:
                 if net.coding(response):
-                    raise ProviderRefused("Its answer is compressed, which was not asked for", is_down=True)
+                    raise ProviderRefused(
+                        _("Its answer is compressed, which was not asked for"), is_down=True
+                    )
                 status, received = response.status_code, net.body(response, ANSWER_BYTES)
         except BadAddress as error:
-            raise ProviderRefused(f"Its address {error.reason}", is_down=True) from error
+            raise ProviderRefused(_("Its address %(reason)s", reason=error.reason), is_down=True) from error
         except (httpx.TimeoutException, TimeoutError) as error:
             raise ProviderRefused(
-                f"It did not answer within {self._seconds:g} seconds", is_down=True
+                _("It did not answer within %(seconds)s seconds", seconds=texts.short(self._seconds)),
+                is_down=True,
             ) from error
         except (httpx.TransportError, httpx.InvalidURL, ValueError) as error:
-            raise ProviderRefused("It cannot be reached", is_down=True) from error
+            raise ProviderRefused(_("It cannot be reached"), is_down=True) from error
         if received is None:
-            raise ProviderRefused(f"Its answer has more than {ANSWER_BYTES // 1024} KB", is_down=True)
+            raise ProviderRefused(
+                _("Its answer has more than %(size)s KB", size=ANSWER_BYTES // 1024), is_down=True
+            )
         try:
             parsed = json.loads(received, parse_constant=_refuse)
             limits.storable_tree(parsed, "answer")
         except (ValueError, RecursionError, Invalid) as error:
             if status != 200:
                 return status, {}
-            raise ProviderRefused("Its answer is no JSON", is_down=True) from error
+            raise ProviderRefused(_("Its answer is no JSON"), is_down=True) from error
         if not isinstance(parsed, dict):
-            raise ProviderRefused("Its answer is no JSON object", is_down=True)
+            raise ProviderRefused(_("Its answer is no JSON object"), is_down=True)
         return status, parsed
 
 
@@ -335,7 +344,7 @@ def _words_of(document: Mapping[str, Any], name: str, default: str) -> Sequence[
 
 def _header_value(text: str) -> str:
     if not text.isascii() or not text.isprintable():
-        raise ProviderRefused("Its access token cannot be sent")
+        raise ProviderRefused(_("Its access token cannot be sent"))
     return text
 
 

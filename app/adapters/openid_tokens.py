@@ -16,6 +16,7 @@ from joserfc.jwk import ECKey, OKPKey, RSAKey
 from app.core import clock, limits
 from app.core.errors import Invalid
 from app.core.people.openid import LoggedOut
+from app.core.texts import gettext as _
 
 SKEW = 60
 """Seconds by which the provider's clock may differ from ours."""
@@ -41,14 +42,14 @@ class Broken(Exception):
 def key_id_of(token: str) -> str | None:
     """The id of the key that signed the token, as the token itself says; None if it names none."""
     if len(token) > TOKEN_MOST:
-        raise Broken("Its token is too long")
+        raise Broken(_("Its token is too long"))
     try:
         header = jws.extract_compact(token.encode()).headers()
     except (JoseError, ValueError) as error:
-        raise Broken("Its token cannot be read") from error
+        raise Broken(_("Its token cannot be read")) from error
     key_id = header.get("kid")
     if "crit" in header or header.get("b64") is False:
-        raise Broken("Its token needs extensions that we do not have")
+        raise Broken(_("Its token needs extensions that we do not have"))
     return key_id if isinstance(key_id, str) else None
 
 
@@ -71,14 +72,14 @@ def verified(token: str, key_id: str | None, keys: Sequence[Mapping[str, Any]]) 
         except (JoseError, ValueError, TypeError, KeyError):
             continue
         return _storable(token_claims)
-    raise Broken("Its token is not signed by a key of the provider")
+    raise Broken(_("Its token is not signed by a key of the provider"))
 
 
 def _algorithm_of(token: str) -> str:
     algorithm = jws.extract_compact(token.encode()).headers().get("alg")
     is_safe = isinstance(algorithm, str) and any(algorithm in safe for _, safe in _KINDS.values())
     if not is_safe:
-        raise Broken("Its token is not signed with an algorithm that is safe here")
+        raise Broken(_("Its token is not signed with an algorithm that is safe here"))
     return str(algorithm)
 
 
@@ -86,7 +87,7 @@ def _storable(claims: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
         limits.storable_tree(claims, "claims")
     except Invalid as error:
-        raise Broken("Its token has characters that cannot be stored") from error
+        raise Broken(_("Its token has characters that cannot be stored")) from error
     return claims
 
 
@@ -103,18 +104,18 @@ def check_id_token(
     _check_common(claims, issuer, client_id)
     now = clock.now().timestamp()
     if _seconds(claims, "exp") + SKEW <= now:
-        raise Broken("Its token has expired. Check the clocks of both servers")
+        raise Broken(_("Its token has expired. Check the clocks of both servers"))
     subject = claims.get("sub")
     if not isinstance(subject, str) or not 0 < len(subject) <= SUBJECT_LENGTH or not subject.isprintable():
-        raise Broken("Its token names no person")
+        raise Broken(_("Its token names no person"))
     if nonce is not None:
         said = claims.get("nonce")
         if not isinstance(said, str) or not hmac.compare_digest(said.encode(), nonce.encode()):
-            raise Broken("Its token belongs to another sign-in")
+            raise Broken(_("Its token belongs to another sign-in"))
     if max_age is not None and _seconds(claims, "auth_time") + max_age + SKEW < now:
-        raise Broken("It did not ask you to sign in again")
+        raise Broken(_("It did not ask you to sign in again"))
     if isinstance(access_token, str) and "at_hash" in claims and not _fits(claims, access_token):
-        raise Broken("Its access token does not belong to its ID token")
+        raise Broken(_("Its access token does not belong to its ID token"))
 
 
 def check_logout_token(claims: Mapping[str, Any], issuer: str, client_id: str) -> LoggedOut:
@@ -122,20 +123,20 @@ def check_logout_token(claims: Mapping[str, Any], issuer: str, client_id: str) -
     _check_common(claims, issuer, client_id)
     until = _seconds(claims, "iat") + LOGOUT_AGE
     if min(until, _seconds(claims, "exp", until)) + SKEW <= clock.now().timestamp():
-        raise Broken("The logout token has expired")
+        raise Broken(_("The logout token has expired"))
     events = claims.get("events")
     if not isinstance(events, dict) or not isinstance(events.get(LOGOUT_EVENT), dict):
-        raise Broken("The token is no logout token")
+        raise Broken(_("The token is no logout token"))
     if "nonce" in claims:
-        raise Broken("A logout token has no nonce")
+        raise Broken(_("A logout token has no nonce"))
     token_id, subject, session = claims.get("jti"), claims.get("sub"), claims.get("sid")
     if not isinstance(token_id, str) or not 0 < len(token_id) <= 500:
-        raise Broken("The logout token has no id")
+        raise Broken(_("The logout token has no id"))
     if subject is None and session is None:
-        raise Broken("The logout token names neither a person nor a session")
+        raise Broken(_("The logout token names neither a person nor a session"))
     for value in (subject, session):
         if value is not None and (not isinstance(value, str) or not 0 < len(value) <= SUBJECT_LENGTH):
-            raise Broken("The logout token names neither a person nor a session")
+            raise Broken(_("The logout token names neither a person nor a session"))
     return LoggedOut(token_id, subject, session)
 
 
@@ -155,22 +156,22 @@ def groups_in(claims: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
 
 def _check_common(claims: Mapping[str, Any], issuer: str, client_id: str) -> None:
     if claims.get("iss") != issuer:
-        raise Broken("Its token is of another issuer")
+        raise Broken(_("Its token is of another issuer"))
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
     if client_id not in audiences:
-        raise Broken("Its token is made for another service")
+        raise Broken(_("Its token is made for another service"))
     if claims.get("azp", client_id) != client_id or (len(audiences) > 1 and "azp" not in claims):
-        raise Broken("Its token is made for another service")
+        raise Broken(_("Its token is made for another service"))
     now = clock.now().timestamp()
     if _seconds(claims, "iat") - SKEW > now or _seconds(claims, "nbf", now) - SKEW > now:
-        raise Broken("Its token is not valid yet. Check the clocks of both servers")
+        raise Broken(_("Its token is not valid yet. Check the clocks of both servers"))
 
 
 def _seconds(claims: Mapping[str, Any], name: str, default: float | None = None) -> float:
     value = claims.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e11:
-        raise Broken(f"Its token has no {name}")
+        raise Broken(_("Its token has no %(name)s", name=name))
     return float(value)
 
 

@@ -55,7 +55,9 @@ def as_markdown() -> str:
         "| Who | Has at most |",
         "|---|---|",
     ]
-    lines += [f"| {most.holder.capitalize()} | {most.number:,} {most.things} |" for most in limits.COUNTED]
+    for most in limits.COUNTED:
+        who, _, what = (most.rule % {"number": f"{most.number:,}"}).partition(" has at most ")
+        lines.append(f"| {who.capitalize()} | {what} |")
     return "\n".join(lines) + "\n"
 
 

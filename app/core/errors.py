@@ -32,6 +32,7 @@ class Refused(Exception):
     """The core refuses the call; ``detail`` is one sentence for the caller."""
 
     def __init__(self, detail: str) -> None:
+        detail = str(detail)  # a constant is said in the language of this thread
         super().__init__(detail)
         self.detail = detail
 

@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 
 import idna
 
+from app.core import texts
 from app.core.errors import Invalid
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 
 CONTENT_MAX = 50_000
 SUMMARY_MAX = 5_000
@@ -27,9 +30,8 @@ METADATA_MAX_BYTES = 65_536
 DATASET_NAME_MAX = 100
 DATASET_ITEM_MAX = 36
 DATASET_FILE_BYTES = 5_242_880
-DATASET_FILE_TOO_LARGE = (
-    f"The file must be at most {DATASET_FILE_BYTES // 1_048_576} MB. "
-    "Compress it with gzip, or let the command line import it"
+DATASET_FILE_TOO_LARGE = lazy_gettext(
+    "The file must be at most 5 MB. Compress it with gzip, or let the command line import it"
 )
 PLATFORM_PATTERN = r"^[a-z0-9_-]{1,50}$"
 CATEGORY_PATTERN = r"^[a-z][a-z0-9_]{0,39}$"
@@ -109,37 +111,116 @@ STRIKE_POINTS_MAX = 10
 
 
 class Most(NamedTuple):
-    """How many ``things`` there may be: ``holder`` has at most ``number``; ``remedy`` makes room for another."""
+    """How many of a thing there may be. ``rule`` says it with ``%(number)s``; ``remedy`` makes room for another."""
 
     number: int
-    things: str
+    rule: str
     remedy: str
-    holder: str = "a community"
 
 
-WEBHOOKS = Most(20, "webhooks", "remove one first")
-KEYS = Most(100, "live API keys of its own", "revoke one first")
-GROUP_ROLES = Most(100, "groups with a role", "remove one first")
-PROVISIONED = Most(100_000, "people by SCIM", "delete one first", "a sign-in provider")
-PROVIDER_GROUPS = Most(2_000, "groups by SCIM", "delete one first", "a sign-in provider")
-INVITATIONS = Most(200, "open invitations", "withdraw one first")
-CATEGORIES = Most(50, "categories", "remove one first")
-RULES = Most(2_000, "rules of its own", "remove one first")
-SERVICES = Most(20, "connected services", "remove one first")
-REASONS = Most(200, "reasons in use", "retire one first")
-FEEDS = Most(50, "feeds of fact-checks", "remove one first")
-IMPORTS = Most(5, "imports that are not finished", "import or discard one first")
-SHARED_FILTERS = Most(100, "shared filters, queues included", "delete one first")
-OWN_FILTERS = Most(30, "filters in one community", "delete one first", "a moderator")
-AUTHOR_NOTES = Most(200, "versions of the note about one author", "take it back instead")
-STRIKES = Most(200, "strikes that were added by hand to one author", "lift one instead")
-CITED_PAGES = Most(20, "pages that drafted notes may cite", "remove one first")
-LINK_CODES = Most(1, "code that links a profile", "a new one replaces it", "an account")
-LINKED_PROFILES = Most(10, "linked profiles", "unlink one first", "an account")
-PASSKEYS = Most(20, "passkeys", "remove one first", "an account")
-PROVIDERS = Most(20, "sign-in providers", "remove one first", "the service")
-OPEN_REPORTS = Most(200, "open reports in one community", "withdraw one first", "a reporter")
-SCORED_TEXTS = Most(100, "texts", "send the others in another call", "a call for scores")
+WEBHOOKS = Most(
+    20, lazy_gettext("a community has at most %(number)s webhooks"), lazy_gettext("remove one first")
+)
+KEYS = Most(
+    100,
+    lazy_gettext("a community has at most %(number)s live API keys of its own"),
+    lazy_gettext("revoke one first"),
+)
+GROUP_ROLES = Most(
+    100,
+    lazy_gettext("a community has at most %(number)s groups with a role"),
+    lazy_gettext("remove one first"),
+)
+PROVISIONED = Most(
+    100_000,
+    lazy_gettext("a sign-in provider has at most %(number)s people by SCIM"),
+    lazy_gettext("delete one first"),
+)
+PROVIDER_GROUPS = Most(
+    2_000,
+    lazy_gettext("a sign-in provider has at most %(number)s groups by SCIM"),
+    lazy_gettext("delete one first"),
+)
+INVITATIONS = Most(
+    200,
+    lazy_gettext("a community has at most %(number)s open invitations"),
+    lazy_gettext("withdraw one first"),
+)
+CATEGORIES = Most(
+    50, lazy_gettext("a community has at most %(number)s categories"), lazy_gettext("remove one first")
+)
+RULES = Most(
+    2_000,
+    lazy_gettext("a community has at most %(number)s rules of its own"),
+    lazy_gettext("remove one first"),
+)
+SERVICES = Most(
+    20,
+    lazy_gettext("a community has at most %(number)s connected services"),
+    lazy_gettext("remove one first"),
+)
+REASONS = Most(
+    200, lazy_gettext("a community has at most %(number)s reasons in use"), lazy_gettext("retire one first")
+)
+FEEDS = Most(
+    50,
+    lazy_gettext("a community has at most %(number)s feeds of fact-checks"),
+    lazy_gettext("remove one first"),
+)
+IMPORTS = Most(
+    5,
+    lazy_gettext("a community has at most %(number)s imports that are not finished"),
+    lazy_gettext("import or discard one first"),
+)
+SHARED_FILTERS = Most(
+    100,
+    lazy_gettext("a community has at most %(number)s shared filters, queues included"),
+    lazy_gettext("delete one first"),
+)
+OWN_FILTERS = Most(
+    30,
+    lazy_gettext("a moderator has at most %(number)s filters in one community"),
+    lazy_gettext("delete one first"),
+)
+AUTHOR_NOTES = Most(
+    200,
+    lazy_gettext("a community has at most %(number)s versions of the note about one author"),
+    lazy_gettext("take it back instead"),
+)
+STRIKES = Most(
+    200,
+    lazy_gettext("a community has at most %(number)s strikes that were added by hand to one author"),
+    lazy_gettext("lift one instead"),
+)
+CITED_PAGES = Most(
+    20,
+    lazy_gettext("a community has at most %(number)s pages that drafted notes may cite"),
+    lazy_gettext("remove one first"),
+)
+LINK_CODES = Most(
+    1,
+    lazy_gettext("an account has at most %(number)s code that links a profile"),
+    lazy_gettext("a new one replaces it"),
+)
+LINKED_PROFILES = Most(
+    10, lazy_gettext("an account has at most %(number)s linked profiles"), lazy_gettext("unlink one first")
+)
+PASSKEYS = Most(
+    20, lazy_gettext("an account has at most %(number)s passkeys"), lazy_gettext("remove one first")
+)
+PROVIDERS = Most(
+    20, lazy_gettext("the service has at most %(number)s sign-in providers"), lazy_gettext("remove one first")
+)
+OPEN_REPORTS = Most(
+    200,
+    lazy_gettext("a reporter has at most %(number)s open reports in one community"),
+    lazy_gettext("withdraw one first"),
+)
+SCORED_TEXTS = Most(
+    100,
+    lazy_gettext("a call for scores has at most %(number)s texts"),
+    lazy_gettext("send the others in another call"),
+)
 COUNTED = (
     WEBHOOKS,
     KEYS,
@@ -168,21 +249,21 @@ COUNTED = (
 """Everything that people can multiply, as ``docs/run/settings.md`` lists it."""
 
 
-def room(most: Most, present: int, field: str, what: str = "added") -> None:
+def room(most: Most, present: int, field: str) -> None:
     """Raise Invalid if with ``present`` there is no room for one more.
 
     The caller counts under the lock of the community (``db.serialise``), so that two at once cannot both fit.
     """
     if present >= most.number:
-        raise Invalid.field(
-            field, f"cannot be {what}: {most.holder} has at most {most.number:,} {most.things}; {most.remedy}"
-        )
+        rule = _(most.rule, number=texts.number(most.number))
+        problem = _("cannot be added: %(rule)s; %(remedy)s", rule=rule, remedy=most.remedy)
+        raise Invalid.field(field, problem)
 
 
 def threshold(name: str, value: float) -> float:
     """Return ``value`` if it is a valid threshold: a number from 0.0 to 1.0 (docs/integrate/api.md)."""
     if not 0.0 <= value <= 1.0:
-        raise Invalid.field(name, "must be a number from 0.0 to 1.0", value)
+        raise Invalid.field(name, _("must be a number from 0.0 to 1.0"), value)
     return value
 
 
@@ -192,28 +273,34 @@ def thresholds(tier1: float | None, tier2: float) -> None:
     if tier1 is not None:
         threshold("tier1", tier1)
         if tier2 > tier1:
-            raise Invalid.field("tier2", f"must be less than or equal to Tier 1 ({tier1:g})", tier2)
+            raise Invalid.field(
+                "tier2",
+                _("must be less than or equal to Tier 1 (%(tier1)s)", tier1=texts.short(tier1)),
+                tier2,
+            )
 
 
 def platform(value: str, field: str = "platform") -> str:
     """Return ``value`` if it is a platform identifier: 1 to 50 of ``a-z 0-9 _ -`` (docs/integrate/api.md)."""
     if not re.fullmatch(PLATFORM_PATTERN[1:-1], value):
-        raise Invalid.field(field, "must be 1 to 50 characters of a-z, 0-9, _ or -", value)
+        raise Invalid.field(field, _("must be 1 to 50 characters of a-z, 0-9, _ or -"), value)
     return value
 
 
 def category_name(value: str, field: str = "name") -> str:
     if not re.fullmatch(CATEGORY_PATTERN[1:-1], value):
-        raise Invalid.field(field, "must be lower case letters, digits and _, starting with a letter", value)
+        raise Invalid.field(
+            field, _("must be lower case letters, digits and _, starting with a letter"), value
+        )
     return value
 
 
 def foreign_id(value: str, field: str) -> str:
     """Return an id of the integration's platform unchanged: 1 to 255 characters, no NUL (docs/integrate/api.md)."""
     if not value:
-        raise Invalid.field(field, "must not be empty", value)
+        raise Invalid.field(field, _("must not be empty"), value)
     if len(value) > ID_MAX:
-        raise Invalid.field(field, f"must be at most {ID_MAX} characters", value[:50] + "…")
+        raise Invalid.field(field, _("must be at most %(most)s characters", most=ID_MAX), value[:50] + "…")
     storable(value, field)
     return value
 
@@ -226,11 +313,11 @@ def may_be_stored_id(reference: str) -> bool:
 def storable(value: str, field: str) -> str:
     """Return ``value`` if databases can store it as text: no NUL, no lone surrogate."""
     if "\x00" in value:
-        raise Invalid.field(field, "must not contain NUL characters")
+        raise Invalid.field(field, _("must not contain NUL characters"))
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise Invalid.field(field, "must not contain lone surrogates") from None
+        raise Invalid.field(field, _("must not contain lone surrogates")) from None
     return value
 
 
@@ -252,16 +339,23 @@ def json_object(value: Mapping[str, Any], field: str) -> None:
     storable_tree(value, field)
     written = json.dumps(value, ensure_ascii=False)
     if len(written.encode("utf-8", "surrogatepass")) > METADATA_MAX_BYTES:
-        raise Invalid.field(field, f"must be at most {METADATA_MAX_BYTES // 1024} KB")
+        raise Invalid.field(field, _("must be at most %(size)s KB", size=METADATA_MAX_BYTES // 1024))
 
 
 def text(value: str, field: str, most: int, least: int = 1) -> str:
     """Return free text of ``least`` to ``most`` characters; with ``least`` above 0 it must not be blank."""
     storable(value, field)
     if len(value) > most:
-        raise Invalid.field(field, f"must be at most {most:,} characters; it has {len(value):,}")
+        raise Invalid.field(
+            field,
+            _(
+                "must be at most %(most)s characters; it has %(count)s",
+                most=texts.number(most),
+                count=texts.number(len(value)),
+            ),
+        )
     if least and not value.strip():
-        raise Invalid.field(field, "must not be blank", value[:50])
+        raise Invalid.field(field, _("must not be blank"), value[:50])
     return value
 
 
@@ -269,10 +363,16 @@ def source(value: str, field: str = "sources") -> str:
     """Return a URL that a note cites: https with a host (docs/develop/design-system.md)."""
     storable(value, field)
     if len(value) > SOURCE_MAX:
-        raise Invalid.field(field, f"must be at most {SOURCE_MAX:,} characters each", value[:50] + "…")
+        raise Invalid.field(
+            field,
+            _("must be at most %(most)s characters each", most=texts.number(SOURCE_MAX)),
+            value[:50] + "…",
+        )
     if not re.fullmatch(r"https://[^\s/?#@\\]+\.[^\s/?#@\\.]+([/?#]\S*)?", value):
         raise Invalid.field(
-            field, f"must each be an address that begins with https://; {value[:50]} is not", value
+            field,
+            _("must each be an address that begins with https://; %(url)s is not", url=value[:50]),
+            value,
         )
     return value
 
@@ -281,9 +381,13 @@ def attachment_url(value: str, field: str = "url") -> str:
     """Return an attachment's URL: https with a host, without a user name or spaces (docs/integrate/attachments.md)."""
     storable(value, field)
     if len(value) > ATTACHMENT_URL_MAX:
-        raise Invalid.field(field, f"must be at most {ATTACHMENT_URL_MAX:,} characters", value[:50] + "…")
+        raise Invalid.field(
+            field,
+            _("must be at most %(most)s characters", most=texts.number(ATTACHMENT_URL_MAX)),
+            value[:50] + "…",
+        )
     if not re.fullmatch(ATTACHMENT_URL_PATTERN[1:-1], value):
-        raise Invalid.field(field, "must be an address that begins with https://", value[:200])
+        raise Invalid.field(field, _("must be an address that begins with https://"), value[:200])
     return value
 
 
@@ -303,16 +407,16 @@ def email(value: str, field: str = "email") -> str:
     the edges validate the full syntax.
     """
     typed = value.strip()
-    local, _, domain = unicodedata.normalize("NFC", typed[: EMAIL_MAX + 1]).rpartition("@")
+    local, _at, domain = unicodedata.normalize("NFC", typed[: EMAIL_MAX + 1]).rpartition("@")
     try:
         if not domain.isascii() or "xn--" in domain.lower():
             domain = idna.decode(idna.encode(domain, uts46=True))
     except idna.IDNAError:
-        raise Invalid.field(field, "must be an e-mail address", value) from None
+        raise Invalid.field(field, _("must be an e-mail address"), value) from None
     address = f"{local}@{domain}".translate(_ASCII_LOWER)
     is_whole = local and domain and len(typed) <= EMAIL_MAX and len(address) <= EMAIL_MAX
     if not is_whole or any(c.isspace() for c in address) or address.endswith(UNCONFIRMED):
-        raise Invalid.field(field, "must be an e-mail address", value)
+        raise Invalid.field(field, _("must be an e-mail address"), value)
     return storable(address, field)
 
 
@@ -322,5 +426,5 @@ def ascii_email(address: str) -> str:
     Raises:
         UnicodeError: the domain is not valid.
     """
-    local, _, domain = address.rpartition("@")
+    local, _at, domain = address.rpartition("@")
     return address if domain.isascii() else f"{local}@{idna.encode(domain, uts46=True).decode('ascii')}"

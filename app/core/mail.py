@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.core import outbox, texts
 from app.core.errors import Invalid
+from app.core.texts import gettext as _
 
 MAIL_JOB = "send_mail"
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
@@ -65,7 +66,7 @@ class Message:
     def __post_init__(self) -> None:
         for name, value in {"to": self.to, "subject": self.subject, **self.headers}.items():
             if _CONTROLS.search(value):
-                raise Invalid.field(name, "must not contain control characters")
+                raise Invalid.field(name, _("must not contain control characters"))
 
 
 class MailRefused(Exception):
@@ -102,8 +103,7 @@ def ask(
     """Send a mail once this transaction commits: to the account, or to the e-mail address of the link.
 
     ``entry_id`` is the history entry that the mail is about, ``sign_in_id`` the session. ``key`` deduplicates: calls
-    with the same key send one mail. It is written in the recipient's language, else in that of the person who asked
-    for it.
+    with the same key send one mail. It is written in the language that the recipient chose, else in this thread's.
     """
     args: dict[str, Any] = {"kind": kind.value, "language": texts.current().tag}
     if account_id is not None:

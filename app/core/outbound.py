@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from app.core.texts import gettext as _
+
 EXCERPT_BYTES = 1024
 URL_LENGTH = 2048
 HTTPS_PORTS = (443, 8443)
@@ -108,30 +110,30 @@ def check_url(url: str, allow: AllowList) -> Target:
     grammar is narrower than a URL's on purpose, so that no other parser can read another host into the same text.
     """
     if len(url) > URL_LENGTH:
-        raise BadAddress(f"must have at most {URL_LENGTH} characters")
+        raise BadAddress(_("must have at most %(url_length)s characters", url_length=URL_LENGTH))
     if not all("!" <= character <= "~" for character in url):
-        raise BadAddress("must be written in ASCII without spaces (a domain name in its xn-- form)")
+        raise BadAddress(_("must be written in ASCII without spaces (a domain name in its xn-- form)"))
     if "\\" in url:
-        raise BadAddress("must not contain a backslash")
+        raise BadAddress(_("must not contain a backslash"))
     match = _URL.fullmatch(url)
     if match is None or match["scheme"].lower() not in _DEFAULT_PORTS:
-        raise BadAddress("must start with https://")
+        raise BadAddress(_("must start with https://"))
     if "#" in match["rest"]:
-        raise BadAddress("must not have a fragment (#…)")
+        raise BadAddress(_("must not have a fragment (#…)"))
     scheme = match["scheme"].lower()
     host, written_port = _host_and_port(match["place"])
     port = _DEFAULT_PORTS[scheme] if written_port is None else written_port
     if allow.permits(host, port):
         return Target(scheme, host, port, trusted=True)
     if scheme != "https":
-        raise BadAddress("must start with https://")
+        raise BadAddress(_("must start with https://"))
     if port not in HTTPS_PORTS:
-        raise BadAddress("must use port 443 or 8443")
+        raise BadAddress(_("must use port 443 or 8443"))
     if _is_literal(host):
         if not is_public(host):
-            raise BadAddress("must not name a private or reserved address")
+            raise BadAddress(_("must not name a private or reserved address"))
     elif "." not in host:
-        raise BadAddress("must name a host with its full domain")
+        raise BadAddress(_("must name a host with its full domain"))
     return Target(scheme, host, port, trusted=False)
 
 
@@ -192,25 +194,25 @@ def _storable(character: str) -> str:
 
 def _host_and_port(place: str) -> tuple[str, int | None]:
     if "@" in place:
-        raise BadAddress("must not contain a user name or password")
+        raise BadAddress(_("must not contain a user name or password"))
     match = _PLACE.fullmatch(place)
     if match is None:
-        raise BadAddress("must name a host, with at most one port")
+        raise BadAddress(_("must name a host, with at most one port"))
     port = None if match["port"] is None else int(match["port"])
     if port is not None and not 1 <= port <= 65_535:
-        raise BadAddress("must have a port from 1 to 65535")
+        raise BadAddress(_("must have a port from 1 to 65535"))
     if match["six"] is not None:
         try:
             return str(ipaddress.IPv6Address(match["six"])), port
         except ValueError as error:
-            raise BadAddress("must have a valid IPv6 address in its brackets") from error
+            raise BadAddress(_("must have a valid IPv6 address in its brackets")) from error
     host = match["name"].lower()
     labels = host.split(".")
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
-        raise BadAddress("must name a valid host")
+        raise BadAddress(_("must name a valid host"))
     # C libraries read 127.1, 2130706433 and 0x7f.0.0.1 as addresses; here only four plain numbers are one.
     if _NUMERIC_LABEL.fullmatch(labels[-1]) and not _is_literal(host):
-        raise BadAddress("must write an IPv4 address as four decimal numbers")
+        raise BadAddress(_("must write an IPv4 address as four decimal numbers"))
     return host, port
 
 

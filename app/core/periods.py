@@ -13,6 +13,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 from app.core.errors import Invalid
+from app.core.texts import gettext as _
 
 DAYS_MOST = 731
 BY_DAY = 31
@@ -79,9 +80,9 @@ class Period:
 
     def __post_init__(self) -> None:
         if self.last < self.first:
-            raise Invalid.field("to", "must not be before From")
+            raise Invalid.field("to", _("must not be before From"))
         if self.days > DAYS_MOST:
-            raise Invalid.field("to", f"must be at most {DAYS_MOST} days after From")
+            raise Invalid.field("to", _("must be at most %(days_most)s days after From", days_most=DAYS_MOST))
 
     @property
     def days(self) -> int:

@@ -10,9 +10,10 @@ from enum import StrEnum
 from typing import Literal, Protocol, TypeVar
 
 from app.core.errors import Forbidden, NotFound
+from app.core.texts import LazyText, lazy_gettext
 from app.core.vocabulary import Role
 
-ADMIN_REQUIRED = "Admin privileges required"
+ADMIN_REQUIRED = lazy_gettext("Admin privileges required")
 
 
 class Permission(StrEnum):
@@ -63,6 +64,32 @@ _LEAST_ROLE: Mapping[Permission, Role] = {
     Permission.SEND_TEST_POST: Role.OPERATOR,
 }
 
+REFUSALS: Mapping[Permission, LazyText] = {
+    Permission.READ: lazy_gettext("You may not read here"),
+    Permission.RATE: lazy_gettext("You may not rate here"),
+    Permission.REPORT: lazy_gettext("You may not report here"),
+    Permission.WRITE_NOTE: lazy_gettext("You may not write note here"),
+    Permission.SUBMIT: lazy_gettext("You may not submit here"),
+    Permission.SCORE: lazy_gettext("You may not score here"),
+    Permission.ACKNOWLEDGE: lazy_gettext("You may not acknowledge here"),
+    Permission.APPEAL: lazy_gettext("You may not appeal here"),
+    Permission.SEE_QUEUE: lazy_gettext("You may not see queue here"),
+    Permission.MODERATE: lazy_gettext("You may not moderate here"),
+    Permission.SEE_HISTORY: lazy_gettext("You may not see history here"),
+    Permission.RETRY_SCORING: lazy_gettext("You may not retry scoring here"),
+    Permission.SEE_WEBHOOKS: lazy_gettext("You may not see webhooks here"),
+    Permission.MANAGE_WEBHOOKS: lazy_gettext("You may not manage webhooks here"),
+    Permission.PREVIEW_POLICY: lazy_gettext("You may not preview policy here"),
+    Permission.REVISE_POLICY: lazy_gettext("You may not revise policy here"),
+    Permission.MANAGE_KEYS: lazy_gettext("You may not manage keys here"),
+    Permission.MANAGE_PEOPLE: lazy_gettext("You may not manage people here"),
+    Permission.SEE_SETTINGS: lazy_gettext("You may not see settings here"),
+    Permission.PAUSE_ACTIONS: lazy_gettext("You may not pause actions here"),
+    Permission.ARCHIVE: lazy_gettext("You may not archive here"),
+    Permission.SEND_TEST_POST: lazy_gettext("You may not send test post here"),
+}
+"""What a caller without the permission reads."""
+
 _KEYS_MAY = frozenset(
     {
         Permission.READ,
@@ -95,7 +122,7 @@ _ARCHIVED_ALLOWS = frozenset(
         Permission.ARCHIVE,
     }
 )
-ARCHIVED = "This community is archived: it can be read, and nothing in it changes"
+ARCHIVED = lazy_gettext("This community is archived: it can be read, and nothing in it changes")
 
 
 class InCommunity(Protocol):
@@ -204,13 +231,13 @@ def require(actor: Actor, permission: Permission, community_id: uuid.UUID, what:
             raise Forbidden(ARCHIVED)
         if actor.kind == "key" and permission in _STAFF_CALLS and not actor.read_only:
             raise Forbidden(ADMIN_REQUIRED)
-        raise Forbidden(f"You may not {permission.replace('_', ' ')} here")
+        raise Forbidden(REFUSALS[permission])
 
 
-def require_service_admin(actor: Actor, verb: str) -> None:
-    """Raise Forbidden unless ``actor`` is a service admin, or the service itself. ``verb``: what only they do."""
+def require_service_admin(actor: Actor, refusal: str) -> None:
+    """Raise Forbidden with this sentence unless ``actor`` is a service admin, or the service itself."""
     if not (actor.service_admin or actor.kind == "system"):
-        raise Forbidden(f"Only a service admin {verb}")
+        raise Forbidden(refusal)
 
 
 def require_found(actor: Actor, permission: Permission, row: Row | None, what: str) -> Row:

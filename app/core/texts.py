@@ -61,6 +61,7 @@ class English:
 
 
 _ENGLISH = English()
+_known: dict[str, Language] = {SOURCE: _ENGLISH}
 _current: ContextVar[Language] = ContextVar("language", default=_ENGLISH)
 
 
@@ -82,6 +83,27 @@ def chosen(language: Language | None) -> Iterator[None]:
         yield
     finally:
         _current.reset(token)
+
+
+def register(languages: Mapping[str, Language]) -> None:
+    """Make languages known to `named`, once at start-up."""
+    _known.update(languages)
+
+
+def named(tag: str) -> Language:
+    """Return the language with this tag; English if there is none."""
+    return _known.get(tag, _ENGLISH)
+
+
+def in_language(tag: str, text: str) -> str:
+    """Return a marked text in a language that is not the reader's: that of a community, for people of its platform."""
+    context = text.context if isinstance(text, LazyText) else None
+    return named(tag).message(str.__str__(text), context)
+
+
+def stored(text: str) -> str:
+    """Return what the service stored in English as the current language says it; any other text as it is."""
+    return _current.get().message(str.__str__(text))
 
 
 def gettext(text: str, **values: Any) -> str:
@@ -109,6 +131,11 @@ def moment(local: datetime) -> str:
 def number(value: float, digits: int = 0) -> str:
     """Return a number as the current language writes it."""
     return _current.get().number(value, digits)
+
+
+def short(value: float) -> str:
+    """Return a number with as many decimals as it needs, at most six digits: a threshold, a bound."""
+    return number(value, len(f"{value:g}".partition(".")[2]))
 
 
 def filled(text: str, values: Mapping[str, Any]) -> str:

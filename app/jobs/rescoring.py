@@ -26,6 +26,7 @@ from app.core.helpfulness.refits import Lease, LeaseLost
 from app.core.models import Note
 from app.core.notes import verdicts
 from app.core.scoring import Regime, Scores
+from app.core.texts import lazy_gettext
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +88,7 @@ def sweep(database: Database) -> None:
     if due:
         with database.writing() as session:
             refits.enqueue_due(session, due)
-    _settle(database, waiting, cause="it stayed helpful")
+    _settle(database, waiting, cause=lazy_gettext("it stayed helpful"))
 
 
 def _run(database: Database, lease: Lease) -> None:

@@ -60,7 +60,7 @@ def answer(error: Exception) -> Response:
     is_file = (
         explained.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and request.endpoint == "web.import_dataset"
     )
-    response = render_error(explained.status, DATASET_FILE_TOO_LARGE if is_file else explained.detail)
+    response = render_error(explained.status, str(DATASET_FILE_TOO_LARGE) if is_file else explained.detail)
     for name, value in explained.headers.items():
         if name != "WWW-Authenticate":  # a browser would open its own password dialog
             response.headers[name] = value

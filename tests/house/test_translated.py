@@ -2,13 +2,13 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from jinja2 import Environment, nodes
 
-from tests.house.source import APP
+from tests.house.source import APP, modules, nodes_of
 
 TEMPLATES = APP.parent / "templates"
 NOT_YET = {
@@ -213,3 +213,120 @@ def test_the_search_finds_what_a_template_says(source: str, missed: list[str]) -
 )
 def test_the_search_finds_what_a_module_says(source: str, missed: list[str]) -> None:
     assert unmarked_in_module(source) == missed
+
+
+UNSEEN_IN_CORE = {
+    "attachments/adding.py",
+    "classify/corpus.py",
+    "media/decoder.py",
+    "errors.py",
+    "history/heads.py",
+    "paging.py",
+    "people/provider_groups.py",
+    "people/provisioning.py",
+    "requests/observing.py",
+    "requests/submitting.py",
+    "requests/text_scores.py",
+    "factcheck/published.py",
+    "factcheck/reading.py",
+    "factcheck/formats.py",
+}
+"""Modules whose refusals only integrations read, or jobs store in English."""
+SAID_BY_NOBODY = {"Invalid", "NotFound", "IllegalMove"}
+"""Refusals without a sentence of their own; pages say another one than the last two."""
+DECLARATIONS = {
+    "declare": {"2", "3", "choices"},
+    "Setting": {"label", "hint", "choices"},
+    "_declare": {"0", "label", "enter", "empty", "hint", "choices"},
+    "Fact": {"1", "2"},
+    "Option": {"1", "2", "label", "hint", "choices"},
+    "Kind": {"about", "url_hint"},
+    "EventKind": {"label", "when"},
+    "Counterpart": {"1"},
+    "Example": {"2", "4", "note"},
+    "Most": {"1", "2"},
+    "Problem": {"2"},
+    "Invalid.field": {"1"},
+    "require_service_admin": {"1"},
+}
+"""Which values of these calls people read, by their place or name."""
+UNSEEN_IN_MAILS = ("unsubscribe {}:", "List-Unsubscribe=One-Click", "\n\nBridgenote\n")
+WHOLLY_SAID = ("upkeep/mail_texts.py", "upkeep/fixed_mails.py")
+
+
+def _refusals() -> set[str]:
+    """The names of the classes of ``Refused``, but of those whose text nobody reads."""
+    names = {"Refused"}
+    while True:
+        more = {
+            node.name
+            for path in modules("core")
+            for node in nodes_of(path)
+            if isinstance(node, ast.ClassDef) and {ast.unparse(base) for base in node.bases} & names
+        }
+        if more <= names:
+            return names - SAID_BY_NOBODY
+        names |= more
+
+
+def _unmarked(node: ast.AST) -> Iterator[str]:
+    """The words in an expression that no mark holds; not what it compares, looks up or calls."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and _WORD.search(node.value):
+        yield node.value
+    elif isinstance(node, ast.JoinedStr):
+        yield from (
+            text for part in node.values if isinstance(part, ast.Constant) for text in _unmarked(part)
+        )
+    elif isinstance(node, ast.Dict):
+        yield from (text for value in node.values for text in _unmarked(value))
+    elif isinstance(node, ast.IfExp):
+        yield from (text for part in (node.body, node.orelse) for text in _unmarked(part))
+    elif isinstance(node, ast.Tuple | ast.List | ast.BinOp | ast.BoolOp):
+        yield from (text for part in ast.iter_child_nodes(node) for text in _unmarked(part))
+
+
+def unmarked_in_core(nodes: Iterable[ast.AST], refusals: set[str]) -> list[str]:
+    """The texts of refusals and declarations that no translation reaches."""
+    found: list[str] = []
+    for node in nodes:
+        if not isinstance(node, ast.Call):
+            continue
+        name = ast.unparse(node.func)
+        said = DECLARATIONS.get(name.removeprefix("errors."), {"0"} if name in refusals else set())
+        values = {str(place): value for place, value in enumerate(node.args)}
+        values |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
+        found += [text for place, value in values.items() if place in said for text in _unmarked(value)]
+    return found
+
+
+def test_each_refusal_and_declaration_of_core_can_be_translated() -> None:
+    refusals = _refusals()
+    missed = {
+        path.name: texts
+        for path in [*modules("core"), *modules("adapters")]
+        if path.relative_to(APP / path.relative_to(APP).parts[0]).as_posix() not in UNSEEN_IN_CORE
+        if (texts := unmarked_in_core(nodes_of(path), refusals))
+    }
+    assert not missed
+
+
+@pytest.mark.parametrize("path", WHOLLY_SAID)
+def test_each_text_of_a_mail_can_be_translated(path: str) -> None:
+    said = unmarked_in_module((APP / "core" / path).read_text())
+    assert said == [text for text in said if text in UNSEEN_IN_MAILS]
+
+
+@pytest.mark.parametrize(
+    ("source", "missed"),
+    [
+        ('Conflict("It is gone")', ["It is gone"]),
+        ('Conflict(_("It is gone"), action.id)', []),
+        ('Invalid.field("name", f"must be {most}", "x")', ["must be "]),
+        ('Forbidden("No" if late else _("Yes"))', ["No"]),
+        ('declare(1, Group.NOTES, lazy_gettext("Rate"), "How often")', ["How often"]),
+        ('Setting(label=lazy_gettext("On"), choices={"a": "All"})', ["All"]),
+        ('NotFound("note")', []),
+    ],
+)
+def test_the_search_finds_what_core_says(source: str, missed: list[str]) -> None:
+    assert unmarked_in_core(ast.walk(ast.parse(source)), _refusals()) == missed

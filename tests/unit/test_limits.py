@@ -135,6 +135,6 @@ def test_a_note_about_an_author_can_be_taken_back_at_the_limit(
         authors.write_note(
             session, actor, item.community_id, item.platform_author_id, "Sells boats and sails"
         )
-        with pytest.raises(Invalid, match="cannot be changed again"):
+        with pytest.raises(Invalid, match="cannot be added"):
             authors.write_note(session, actor, item.community_id, item.platform_author_id, "Sells nothing")
         assert authors.write_note(session, actor, item.community_id, item.platform_author_id, "").text == ""

@@ -215,7 +215,7 @@ def test_a_mail_put_off_is_written_anew_and_only_the_mail_holds_its_token(
     with wiring.database.writing() as session:
         credentials.sign_up(session, "ann@example.org", "Ann", hashed)
     (job,) = jobs.jobs()
-    assert job.args.keys() == {"kind", "link_id"}
+    assert job.args.keys() == {"kind", "link_id", "language"}
     inbox.answers = ["450 4.2.0 greylisted"]
     with pytest.raises(MailDelayed):
         jobs.run_all()

@@ -36,7 +36,7 @@ def test_a_restored_reason_counts_as_an_added_one(
         )
         reason_templates.set_active(session, SYSTEM, first.id, False)
         third = reason_templates.add(session, SYSTEM, cast.community_id, ReasonDraft("Three", "Text"))
-        with pytest.raises(Invalid, match="cannot be restored: a community has at most 2 reasons in use"):
+        with pytest.raises(Invalid, match="cannot be added: a community has at most 2 reasons in use"):
             reason_templates.set_active(session, SYSTEM, first.id, True)
         reason_templates.set_active(session, SYSTEM, third.id, False)
         assert reason_templates.set_active(session, SYSTEM, first.id, True).active

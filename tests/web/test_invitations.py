@@ -162,7 +162,7 @@ def test_who_may_invite_whom(cast: Cast, wiring: Wiring) -> None:
             invitations.pending(session, admin, cast.other_community_id)
         with pytest.raises(Forbidden, match="above your own"):
             invitations.refuse_above_own(operator, cast.community_id, Role.ADMIN)
-        with pytest.raises(Invalid, match="is rater here already"):
+        with pytest.raises(Invalid, match="a member of this community already"):
             invitations.invite(session, admin, cast.community_id, cast.rater.email.upper(), Role.OPERATOR)
         invitation = invitations.invite(session, admin, cast.community_id, ANN, Role.ADMIN)
         with pytest.raises(NotFound):

@@ -354,7 +354,7 @@ def test_what_is_wrong_is_told_at_its_field_and_the_key_is_not_sent_back(
         "Name must be 1 to 40",
         "URL must start with https://",
         "Model must name the model",
-        "Categories for harassment must be lower case",
+        "(for harassment)",
         "Seconds for one call must be from 0.1 to 30",
         "Posts of this community are sent to this host must be given",
     ):

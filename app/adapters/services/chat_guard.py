@@ -25,6 +25,7 @@ from app.adapters.services.http import bearer, member, model_of, post_json
 from app.core.classify import CATEGORIES
 from app.core.errors import Invalid
 from app.core.services.kinds import Answer, CategoryMap, Connection, Failure, Kind, Option
+from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 
 Parser = Callable[[Reply, Sequence[str]], Answer]
@@ -134,7 +135,7 @@ def category_map(options: Mapping[str, str]) -> CategoryMap:
 
 def _check(options: Mapping[str, str]) -> None:
     if options.get("parser") in _WITH_POLICY and not options.get("policy", "").strip():
-        raise Invalid.field("policy", "must say what is not allowed: this way of reading needs it")
+        raise Invalid.field("policy", _("must say what is not allowed: this way of reading needs it"))
 
 
 KIND = Kind(

@@ -5,8 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.adapters.services.http import bearer, member, model_of, post_json
+from app.core import texts
 from app.core.errors import Invalid
 from app.core.services.kinds import Connection, Embeddings, Failure, Kind, Option, scores_nothing
+from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 
 ANSWER_BYTES = 8 * 1024 * 1024
@@ -41,10 +43,12 @@ class OpenAiEmbeddings:
 def _check(options: Mapping[str, str]) -> None:
     written = options.get("dimensions", "")
     if written and not (re.fullmatch(r"[0-9]{1,4}", written) and 1 <= int(written) <= DIMENSIONS_MAX):
-        raise Invalid.field("dimensions", f"must be a whole number from 1 to {DIMENSIONS_MAX:,}")
+        raise Invalid.field(
+            "dimensions", _("must be a whole number from 1 to %(most)s", most=texts.number(DIMENSIONS_MAX))
+        )
     for name in ("post_prefix", "item_prefix"):
         if len(options.get(name, "")) > PREFIX_MAX:
-            raise Invalid.field(name, f"must be at most {PREFIX_MAX} characters")
+            raise Invalid.field(name, _("must be at most %(most)s characters", most=PREFIX_MAX))
 
 
 KIND = Kind(

@@ -30,6 +30,7 @@ from app.core.services.kinds import (
     Kind,
     Option,
 )
+from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 
 PACKAGES = ("onnxruntime", "tokenizers")
@@ -235,14 +236,16 @@ def _inspect(runner: Runner, options: Mapping[str, str]) -> InspectedModel:
     """Read the folder and try the model on a sentence. Raises Invalid, at the field of the folder."""
     missing = missing_words(runner.limits)
     if missing:
-        raise Invalid.field("folder", f"cannot be used. {missing}")
+        raise Invalid.field("folder", _("cannot be used. %(missing)s", missing=missing))
     try:
         files = onnx_files.read(runner.limits, options.get("folder", ""))
         runner.run(files, [_SAMPLE], FIRST_SECONDS)
     except BadFolder as error:
         raise Invalid.field("folder", error.reason) from error
     except Failure as failure:
-        raise Invalid.field("folder", f"has a model that fails: {failure.reason}") from failure
+        raise Invalid.field(
+            "folder", _("has a model that fails: %(reason)s", reason=failure.reason)
+        ) from failure
     return InspectedModel(files.model, files.title, files.thresholds)
 
 

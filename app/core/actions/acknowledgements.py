@@ -15,10 +15,11 @@ from app.core.history.reason import Reason
 from app.core.ids import new_id
 from app.core.models import Action, Community, Decision, Note, Request
 from app.core.permissions import SYSTEM, Actor, Permission, require
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import ActionState, ActionTier, ActionType
 
 LOOK_AGAIN_JOB = "open_second_look"
-ACTED_BEFORE_IT_HEARD = "The platform acted before it heard of the dismissal"
+ACTED_BEFORE_IT_HEARD = lazy_gettext("The platform acted before it heard of the dismissal")
 _REVERSED_BY = {ActionType.HIDE: ActionType.UNHIDE, ActionType.UNHIDE: ActionType.HIDE}
 _STANDING = (ActionState.APPLIED, ActionState.RETRO_REVIEW, ActionState.CONFIRMED)
 
@@ -52,7 +53,9 @@ def acknowledge(
         **actions.unclaimed(),
     )
     if source is ActionState.UNDER_REVIEW:
-        actions.decide(session, action, action.decided_verb, 1.0, "the platform acted during the review")
+        actions.decide(
+            session, action, action.decided_verb, 1.0, lazy_gettext("the platform acted during the review")
+        )
     if source is not ActionState.DISMISSED:
         strikes.give(session, action)
     else:
@@ -83,7 +86,7 @@ def look_again(session: Session, action_id: uuid.UUID) -> None:
         return
     if action.action_state is ActionState.APPLIED and _is_rated_tier_1(session, action):
         actions.open_second_look(
-            session, SYSTEM, action, reason=Reason(cause="rated before the platform acted")
+            session, SYSTEM, action, reason=Reason(cause=lazy_gettext("rated before the platform acted"))
         )
 
 
@@ -182,7 +185,7 @@ def _exempt(session: Session, action: Action) -> None:
         SYSTEM,
         action,
         ActionState.SCAN_EXEMPT,
-        reason=Reason(cause="the unhide was acknowledged"),
+        reason=Reason(cause=lazy_gettext("the unhide was acknowledged")),
         scan_exempt_content_hash=request.content_sha256,
     )
 

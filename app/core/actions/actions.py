@@ -21,6 +21,7 @@ from app.core.ids import new_id
 from app.core.models import Action, HistoryEntry, Request
 from app.core.paging import Page, Slice, paginate
 from app.core.permissions import SYSTEM, Actor, Permission, require_found
+from app.core.texts import gettext as _
 from app.core.vocabulary import UNDONE_BY, ActionState, ActionTier, ActionType, ReviewGroup, UndoState
 
 
@@ -228,7 +229,7 @@ def open_second_look(session: Session, actor: Actor, action: Action, *, reason: 
         Invalid: an appeal by an integration's key without a reason.
     """
     if actor.kind == "key" and not actor.staff and not reason.reason.strip():
-        raise Invalid.field("reason", "is required to appeal", type="missing")
+        raise Invalid.field("reason", _("is required to appeal"), type="missing")
     make_move(session, actor, action, ActionState.RETRO_REVIEW, reason=reason, retro_review_at=clock.now())
 
 

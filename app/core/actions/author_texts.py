@@ -1,6 +1,6 @@
 """What the author of a post is told with a warning (docs/integrate/api.md).
 
-It is the moderator's text, or else the community's for the category, or else a shipped one.
+It is the moderator's text, or else the community's for the category, or else a shipped one in the community's language.
 """
 
 import uuid
@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from app.core import texts
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.models import Action, Category
+from app.core.texts import lazy_gettext
 from app.core.thresholds import threshold_sets
 from app.core.thresholds.routing import STRIKES
 from app.core.vocabulary import ActionType
@@ -19,17 +21,27 @@ from app.core.vocabulary import ActionType
 SUPPORTED = "self_harm"
 """The category whose posts are answered with the community's support text, not reprimanded."""
 _SHIPPED: Mapping[str, str] = {
-    "toxicity": "Your post reads as an insult. Please write without attacking anyone.",
-    "hate": "Your post reads as an attack on people for what they are. Such posts are not welcome here.",
-    "threat": "Your post reads as a threat, or as wishing harm to someone. Please do not write such posts.",
-    "sexual": "Your post has sexual content, which does not belong here. Please leave it out.",
-    "spam": "Your post looks like advertising. Please do not advertise here.",
-    "pii": "Your post seems to contain private details, such as an address or a phone number. Please remove them.",
-    STRIKES: "Several of your posts did not follow the guidelines of this community. Please read them before you post "
-    "again.",
-    "misinformation": "Your post may mislead readers. Please check it against sources that you trust.",
+    "toxicity": lazy_gettext("Your post reads as an insult. Please write without attacking anyone."),
+    "hate": lazy_gettext(
+        "Your post reads as an attack on people for what they are. Such posts are not welcome here."
+    ),
+    "threat": lazy_gettext(
+        "Your post reads as a threat, or as wishing harm to someone. Please do not write such posts."
+    ),
+    "sexual": lazy_gettext("Your post has sexual content, which does not belong here. Please leave it out."),
+    "spam": lazy_gettext("Your post looks like advertising. Please do not advertise here."),
+    "pii": lazy_gettext(
+        "Your post seems to contain private details, such as an address or a phone number. Please remove them."
+    ),
+    STRIKES: lazy_gettext(
+        "Several of your posts did not follow the guidelines of this community. Please read them before you post "
+        "again."
+    ),
+    "misinformation": lazy_gettext(
+        "Your post may mislead readers. Please check it against sources that you trust."
+    ),
 }
-_GENERAL = (
+_GENERAL = lazy_gettext(
     "Your post may not follow the guidelines of this community. Please read them before you post again."
 )
 
@@ -38,7 +50,7 @@ def shipped(settings: CommunitySettings, category: str | None) -> str | None:
     """The text for a category for which the community has none of its own. None: no support text is wanted."""
     if category == SUPPORTED:
         return settings.support_text or None
-    return _SHIPPED.get(category or "", _GENERAL)
+    return texts.in_language(settings.language, _SHIPPED.get(category or "", _GENERAL))
 
 
 def for_category(session: Session, community_id: uuid.UUID, category: str | None) -> str | None:

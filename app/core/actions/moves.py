@@ -20,6 +20,7 @@ from app.core.history.reason import NO_REASON, Reason
 from app.core.models import Action, HistoryEntry, Note, Panel, Report, Request
 from app.core.permissions import ADMIN_REQUIRED, ARCHIVED, Actor, Permission, allows, is_closed
 from app.core.states import ACTION, NOTE, REPORT, REQUEST, Machine, Move, When, Who
+from app.core.texts import gettext as _
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, EventName, ReportState, RequestStatus
 from app.core.webhooks import events
 
@@ -237,7 +238,7 @@ def _authorise(actor: Actor, move: Move, subject: Stateful, machine: Machine) ->
     if actor.kind == "key" and not actor.read_only:
         # No integration may ever make this move, so the answer is the same as for a row that does not exist.
         raise IllegalMove(machine.field, str(move.source or "nothing"), move.target)
-    raise Forbidden(f"You may not move this {machine.name} to {move.target}")
+    raise Forbidden(_("You may not move this %(name)s to %(target)s", name=machine.name, target=move.target))
 
 
 def _record(

@@ -15,6 +15,8 @@ from app.core.history.reason import Reason
 from app.core.models import Action
 from app.core.models.decisions import ENDING
 from app.core.permissions import SYSTEM, Actor, Permission, require
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import ActionState, ActionType, EventName
 from app.core.webhooks import events
 
@@ -33,9 +35,9 @@ def check_until(action_type: ActionType, until: datetime | None) -> None:
     if until is None:
         return
     if action_type is not ActionType.SILENCE:
-        raise Invalid.field("until", "belongs to a silence only", clock.iso(until))
+        raise Invalid.field("until", _("belongs to a silence only"), clock.iso(until))
     if until < clock.now() - AT_ONCE:
-        raise Invalid.field("until", "must not be in the past", clock.iso(until))
+        raise Invalid.field("until", _("must not be in the past"), clock.iso(until))
 
 
 def for_days(days: int | None) -> datetime | None:
@@ -57,13 +59,13 @@ def set_until(
     if until == action.until and action.action_type is ActionType.SILENCE:
         return action
     if action.action_type is not ActionType.SILENCE:
-        raise Invalid.field("until", "belongs to a silence only", clock.iso(until) if until else None)
+        raise Invalid.field("until", _("belongs to a silence only"), clock.iso(until) if until else None)
     check_until(action.action_type, until)
     limits.text(reason.reason, "reason", limits.REASON_MAX)
     if action.ended_at is not None:
-        raise Conflict("The silence has ended", action.id)
+        raise Conflict(_("The silence has ended"), action.id)
     if action.action_state not in _CHANGEABLE:
-        raise Conflict("The silence is not in force", action.id)
+        raise Conflict(_("The silence is not in force"), action.id)
     before = action.until
     action.until, action.version = until, action.version + 1
     session.flush()
@@ -77,7 +79,7 @@ def set_until(
         reason=reason,
     )
     if until is not None and until <= clock.now() and action.action_state in IN_FORCE:
-        _end(session, actor, action, Reason(cause="lifted early"))
+        _end(session, actor, action, Reason(cause=lazy_gettext("lifted early")))
     return action
 
 
@@ -113,7 +115,7 @@ def end(session: Session, action_id: uuid.UUID) -> None:
         return
     if action.until is None or action.until > clock.now():
         return
-    _end(session, SYSTEM, action, Reason(cause="its time is over"))
+    _end(session, SYSTEM, action, Reason(cause=lazy_gettext("its time is over")))
 
 
 def _end(session: Session, actor: Actor, action: Action, reason: Reason) -> None:

@@ -22,6 +22,7 @@ from app.core.history.reason import NO_REASON, Reason
 from app.core.ids import new_id
 from app.core.models import Action, Community, Request, Strike
 from app.core.permissions import SYSTEM, Actor
+from app.core.texts import lazy_gettext
 from app.core.thresholds.routing import STAFF_TARGET, STRIKES
 from app.core.vocabulary import ActionState, ReviewGroup, StrikesAct, StrikeStep, decision_word
 
@@ -86,7 +87,7 @@ def follow_fall(session: Session, community_id: uuid.UUID, author: str, points: 
         return
     least = steps_of(community_settings.read(session, community_id)).get(open_step.strike_step)
     if least is None or points < least:
-        _withdraw(session, open_step, "strikes of the author were taken back")
+        _withdraw(session, open_step, lazy_gettext("strikes of the author were taken back"))
 
 
 def find_open(session: Session, community_id: uuid.UUID, author: str) -> Action | None:

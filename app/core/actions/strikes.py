@@ -19,6 +19,8 @@ from app.core.history.reason import NO_REASON, Reason
 from app.core.ids import new_id
 from app.core.models import Action, Category, Request, Strike
 from app.core.permissions import SYSTEM, Actor, Permission, require
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ActionType
 
@@ -103,7 +105,7 @@ def take_back(session: Session, action: Action) -> None:
         sa.select(Strike).where(Strike.action_id == action.id, Strike.lifted_at.is_(None))
     ).first()
     if strike is not None:
-        _lift(session, SYSTEM, strike, Reason(cause="the action was overturned"))
+        _lift(session, SYSTEM, strike, Reason(cause=lazy_gettext("the action was overturned")))
 
 
 def add(
@@ -125,15 +127,17 @@ def add(
     """
     require(actor, Permission.MODERATE, community_id, "author")
     if actor.account_id is None:
-        raise Forbidden("Only a signed-in moderator can add a strike")
+        raise Forbidden(_("Only a signed-in moderator can add a strike"))
     limits.text(reason.reason, "reason", limits.REASON_MAX)
     if isinstance(points, bool) or not 1 <= points <= limits.STRIKE_POINTS_MAX:
-        raise Invalid.field("points", f"must be a whole number from 1 to {limits.STRIKE_POINTS_MAX}", points)
+        raise Invalid.field(
+            "points", _("must be a whole number from 1 to %(most)s", most=limits.STRIKE_POINTS_MAX), points
+        )
     days = DAYS
     if category is not None:
         known = {one.name: one for one in threshold_sets.current(session, community_id).categories}
         if category not in known:
-            raise Invalid.field("category", "must be one of this community's categories", category[:50])
+            raise Invalid.field("category", _("must be one of this community's categories"), category[:50])
         days = known[category].strike_days
     serialise(session, community_id)
     by_hand = sa.select(sa.func.count()).where(
@@ -141,7 +145,7 @@ def add(
         Strike.platform_author_id == author,
         Strike.account_id.is_not(None),
     )
-    limits.room(limits.STRIKES, session.scalar(by_hand) or 0, "points", "added")
+    limits.room(limits.STRIKES, session.scalar(by_hand) or 0, "points")
     newest = session.scalar(
         sa.select(Request.id)
         .where(
@@ -153,7 +157,7 @@ def add(
         .limit(1)
     )
     if newest is None:
-        raise Invalid.field("author", "has no post in this community")
+        raise Invalid.field("author", _("has no post in this community"))
     now = clock.now()
     strike = Strike(
         id=new_id(),
@@ -192,7 +196,7 @@ def lift(session: Session, actor: Actor, strike: Strike, *, reason: Reason) -> S
     limits.text(reason.reason, "reason", limits.REASON_MAX)
     serialise_and_reload(session, strike)
     if strike.lifted_at is not None or strike.expires_at <= clock.now():
-        raise Conflict("This strike does not count any more", strike.id)
+        raise Conflict(_("This strike does not count any more"), strike.id)
     strike.lifted_by_id, strike.lifted_by_name = actor.account_id, actor.name
     strike.lift_reason = reason.reason
     _lift(session, actor, strike, reason)

@@ -12,20 +12,21 @@ from app.core.errors import IllegalMove
 from app.core.history.reason import NO_REASON, Reason
 from app.core.models import Action
 from app.core.permissions import Actor, Permission, require
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import Undo, UndoState
 
 ANSWERED = "action.undo_answered"
 """The name of the history entry about an integration's answer."""
 SENTENCES: Mapping[tuple[Undo, UndoState], str] = {
-    (Undo.RESTORE, UndoState.PROPOSED): "The platform has been asked to restore the post",
-    (Undo.RESTORE, UndoState.DONE): "The platform restored the post",
-    (Undo.RESTORE, UndoState.IMPOSSIBLE): "The platform cannot restore the post",
-    (Undo.UNSILENCE, UndoState.PROPOSED): "The platform has been asked to end the silence",
-    (Undo.UNSILENCE, UndoState.DONE): "The platform ended the silence",
-    (Undo.UNSILENCE, UndoState.IMPOSSIBLE): "The platform cannot end the silence",
-    (Undo.RETRACT, UndoState.PROPOSED): "The platform has been asked to revoke the warning",
-    (Undo.RETRACT, UndoState.DONE): "The platform revoked the warning",
-    (Undo.RETRACT, UndoState.IMPOSSIBLE): "The platform cannot revoke the warning",
+    (Undo.RESTORE, UndoState.PROPOSED): lazy_gettext("The platform has been asked to restore the post"),
+    (Undo.RESTORE, UndoState.DONE): lazy_gettext("The platform restored the post"),
+    (Undo.RESTORE, UndoState.IMPOSSIBLE): lazy_gettext("The platform cannot restore the post"),
+    (Undo.UNSILENCE, UndoState.PROPOSED): lazy_gettext("The platform has been asked to end the silence"),
+    (Undo.UNSILENCE, UndoState.DONE): lazy_gettext("The platform ended the silence"),
+    (Undo.UNSILENCE, UndoState.IMPOSSIBLE): lazy_gettext("The platform cannot end the silence"),
+    (Undo.RETRACT, UndoState.PROPOSED): lazy_gettext("The platform has been asked to revoke the warning"),
+    (Undo.RETRACT, UndoState.DONE): lazy_gettext("The platform revoked the warning"),
+    (Undo.RETRACT, UndoState.IMPOSSIBLE): lazy_gettext("The platform cannot revoke the warning"),
 }
 
 

@@ -188,26 +188,35 @@ def conditions_of(raw: Mapping[str, Mapping[str, int]]) -> tuple[Condition, ...]
 def problems_of(raw: object) -> list[str]:
     """What is wrong with the ``when`` of a rule; empty if it is valid."""
     if not isinstance(raw, dict):
-        return ["must be an object from facts to bounds"]
+        return [_("must be an object from facts to bounds")]
     problems = [problem for name, bounds in raw.items() for problem in _condition_problems(name, bounds)][
         :BOUNDS_MAX
     ]
     if not problems and sum(len(bounds) for bounds in raw.values()) > BOUNDS_MAX:
-        problems = [f"must have at most {BOUNDS_MAX} bounds"]
+        problems = [_("must have at most %(most)s bounds", most=BOUNDS_MAX)]
     return problems
 
 
 def _condition_problems(name: object, bounds: Any) -> list[str]:
     fact = FACTS.get(name) if isinstance(name, str) else None
     if fact is None:
-        return [f"{str(name)[:80]!r} is no fact; facts are {', '.join(FACTS)}"]
+        return [
+            _("%(name)s is no fact; facts are %(facts)s", name=repr(str(name)[:80]), facts=", ".join(FACTS))
+        ]
     if not isinstance(bounds, dict) or not bounds or not bounds.keys() <= {AT_LEAST, BELOW}:
-        return [f"{name} must have {AT_LEAST}, {BELOW} or both, and nothing else"]
+        return [_("%(name)s must have at_least, below or both, and nothing else", name=name)]
     for bound, value in bounds.items():
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= fact.most:
-            return [f"{name}: {bound} must be a whole number from 0 to {fact.most:,}"]
+            return [
+                _(
+                    "%(name)s: %(bound)s must be a whole number from 0 to %(most)s",
+                    name=name,
+                    bound=bound,
+                    most=number(fact.most),
+                )
+            ]
     if bounds.get(AT_LEAST, 0) >= bounds.get(BELOW, fact.most + 1):
-        return [f"{name}: {AT_LEAST} must be less than {BELOW}"]
+        return [_("%(name)s: at_least must be less than below", name=name)]
     return []
 
 

@@ -18,6 +18,9 @@ from typing import Any
 
 import re2 as untyped_re2
 
+from app.core import texts
+from app.core.texts import gettext as _
+
 re2: Any = untyped_re2  # The library has no types.
 
 EDGE_BEFORE = r"(?:^|[^\pL\pN_])"
@@ -97,18 +100,20 @@ def check(pattern: str) -> int:
             message allows to find it; RE2 itself reports none.
     """
     if not pattern.strip():
-        raise PatternError("the pattern is empty")
+        raise PatternError(_("the pattern is empty"))
     if len(pattern) > PATTERN_MAX:
-        raise PatternError(f"the pattern is longer than {PATTERN_MAX:,} characters")
+        raise PatternError(
+            _("the pattern is longer than %(most)s characters", most=texts.number(PATTERN_MAX))
+        )
     try:
         encoded = pattern.encode()
     except UnicodeEncodeError as exc:
-        raise PatternError("a lone surrogate is no character", exc.start) from None
+        raise PatternError(_("a lone surrogate is no character"), exc.start) from None
     try:
         compiled = re2.compile(encoded, _options(_PROGRAM_MEMORY))
     except re2.error as exc:
         message = exc.args[0].decode(errors="replace") if isinstance(exc.args[0], bytes) else str(exc.args[0])
-        reason, _, fragment = message.partition(": ")
+        reason, _colon, fragment = message.partition(": ")
         position: int | None = None
         if reason in ("missing )", "unexpected )"):
             position = _unbalanced(pattern)
@@ -117,17 +122,17 @@ def check(pattern: str) -> int:
         elif fragment and fragment in pattern:
             position = pattern.index(fragment)
         if fragment.startswith(("(?=", "(?!", "(?<")):
-            reason = "look-around is not available in RE2"
+            reason = _("look-around is not available in RE2")
         elif reason == "invalid escape sequence" and fragment[1:].isdigit():
-            reason = "back-references are not available in RE2"
+            reason = _("back-references are not available in RE2")
         elif fragment and position is not None and fragment != pattern:
             reason = f"{reason}: {fragment}"
         raise PatternError(reason, position) from None
     if compiled.fullmatch(b"") is not None:
-        raise PatternError("the pattern matches empty text, so it would hit everything")
+        raise PatternError(_("the pattern matches empty text, so it would hit everything"))
     size = int(compiled.programsize)
     if size > PROGRAM_MAX:
-        raise PatternError("the pattern is too large: repeat less, or name fewer characters")
+        raise PatternError(_("the pattern is too large: repeat less, or name fewer characters"))
     return size
 
 

@@ -13,10 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.core import errors, limits
+from app.core import errors, limits, texts
 from app.core.classify import facts, patterns
 from app.core.classify.checks import CHECKS
 from app.core.classify.normalise import plain_text
+from app.core.texts import gettext as _
 
 FACTS_ONLY = "facts"
 KINDS = ("word", "phrase", "regex", "domain", FACTS_ONLY)
@@ -84,8 +85,9 @@ class RulePack:
 
 
 def _problem(index: int, rule: object, field: str, msg: str, value: Any = None) -> errors.Problem:
-    name = f"rule {rule}: " if isinstance(rule, str) and rule else ""
-    return errors.Problem("value_error", ("rules", index, field), f"{name}{msg}", value)
+    if isinstance(rule, str) and rule:
+        msg = _("rule %(rule)s: %(problem)s", rule=rule, problem=msg)
+    return errors.Problem("value_error", ("rules", index, field), msg, value)
 
 
 def expand(pattern: str, lists: Mapping[str, Sequence[str]]) -> str:
@@ -100,16 +102,20 @@ def expand(pattern: str, lists: Mapping[str, Sequence[str]]) -> str:
         def alternatives(match: "re.Match[str]") -> str:
             name = match[1]
             if name not in lists:
-                raise patterns.PatternError(f"there is no list {{{{{name}}}}}", match.start())
+                raise patterns.PatternError(_("there is no list {{%(name)s}}", name=name), match.start())
             if name in within:
-                raise patterns.PatternError(f"the list {{{{{name}}}}} contains itself")
+                raise patterns.PatternError(_("the list {{%(name)s}} contains itself", name=name))
             if len(within) >= LISTS_DEEP:
-                raise patterns.PatternError(f"more than {LISTS_DEEP} lists stand within each other")
+                raise patterns.PatternError(
+                    _("more than %(most)s lists stand within each other", most=LISTS_DEEP)
+                )
             nonlocal length
             written = "(?:" + "|".join(written_out(entry, (*within, name)) for entry in lists[name]) + ")"
             length += len(written)
             if length > EXPANDED_MAX:
-                raise patterns.PatternError(f"with the list {{{{{name}}}}} written out it is too long")
+                raise patterns.PatternError(
+                    _("with the list {{%(name)s}} written out it is too long", name=name)
+                )
             return written
 
         return _LIST.sub(alternatives, text)
@@ -132,7 +138,7 @@ def _rule_problems(
 ) -> tuple[list[errors.Problem], int]:
     """The problems of a rule, and the size of its expressions."""
     if not isinstance(raw, dict):
-        return [errors.Problem("value_error", ("rules", index), "must be an object", raw)], 0
+        return [errors.Problem("value_error", ("rules", index), _("must be an object"), raw)], 0
     rule = raw.get("id")
     problems: list[errors.Problem] = []
     size = 0
@@ -141,37 +147,38 @@ def _rule_problems(
         problems.append(_problem(index, rule, field, msg, raw.get(field)))
 
     for field in sorted(set(map(str, raw)) - set(Rule.__dataclass_fields__)):
-        refuse(field, "is not a field of a rule")
+        refuse(field, _("is not a field of a rule"))
     if not isinstance(rule, str) or not _ID.fullmatch(rule):
         refuse(
-            "id", "must be 1 to 80 characters of a-z, 0-9, '.', '_' or '-', starting with a letter or digit"
+            "id",
+            _("must be 1 to 80 characters of a-z, 0-9, '.', '_' or '-', starting with a letter or digit"),
         )
     if not isinstance(raw.get("category"), str) or not re.fullmatch(limits.CATEGORY_PATTERN, raw["category"]):
-        refuse("category", "must be lower case letters, digits and _, starting with a letter")
+        refuse("category", _("must be lower case letters, digits and _, starting with a letter"))
     weight = raw.get("weight")
     if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0.0 <= weight <= 1.0:
-        refuse("weight", "must be a number from 0.0 to 1.0")
+        refuse("weight", _("must be a number from 0.0 to 1.0"))
     if not isinstance(raw.get("enabled", True), bool):
-        refuse("enabled", "must be true or false")
+        refuse("enabled", _("must be true or false"))
     if not isinstance(raw.get("note", ""), str):
-        refuse("note", "must be text")
+        refuse("note", _("must be text"))
     if not _texts(raw.get("languages", [])):
-        refuse("languages", "must be a list of language tags")
+        refuse("languages", _("must be a list of language tags"))
     if raw.get("check") is not None and raw["check"] not in list(CHECKS):
-        refuse("check", f"must be one of {', '.join(CHECKS)}")
+        refuse("check", _("must be one of %(choices)s", choices=", ".join(CHECKS)))
     kind, pattern = raw.get("kind"), raw.get("pattern")
     for problem in facts.problems_of(raw.get("when", {})):
         refuse("when", problem)
     if kind not in KINDS:
-        refuse("kind", f"must be one of {', '.join(KINDS)}")
+        refuse("kind", _("must be one of %(choices)s", choices=", ".join(KINDS)))
     elif kind == FACTS_ONLY:
         for field in ("pattern", "unless", "check"):
             if raw.get(field):
-                refuse(field, "must be empty in a rule that asks facts only")
+                refuse(field, _("must be empty in a rule that asks facts only"))
         if not raw.get("when"):
-            refuse("when", "must ask at least one fact")
+            refuse("when", _("must ask at least one fact"))
     elif not isinstance(pattern, str):
-        refuse("pattern", "must be text")
+        refuse("pattern", _("must be text"))
     else:
         try:
             size += patterns.check(_core(kind, pattern, lists))
@@ -179,13 +186,13 @@ def _rule_problems(
             refuse("pattern", str(exc))
     unless = raw.get("unless", [])
     if not _texts(unless) or len(unless) > UNLESS_MAX:
-        refuse("unless", f"must be a list of at most {UNLESS_MAX} expressions")
+        refuse("unless", _("must be a list of at most %(most)s expressions", most=UNLESS_MAX))
         return problems, size
     for expression in unless:
         try:
             size += _checked_expression(expression, lists)
         except patterns.PatternError as exc:
-            refuse("unless", f"{exc} (in {expression!r})")
+            refuse("unless", _("%(problem)s (in %(expression)s)", problem=exc, expression=f"{expression!r}"))
     return problems, size
 
 
@@ -201,22 +208,24 @@ def parse_pack(raw: object) -> RulePack:
         Invalid: the problems (the first ones of many), each with the rule, the field and, if known, the position.
     """
     if not isinstance(raw, dict):
-        raise errors.Invalid.field("pack", "must be an object", raw)
+        raise errors.Invalid.field("pack", _("must be an object"), raw)
     name, version, rules = raw.get("name"), raw.get("version"), raw.get("rules")
     if not isinstance(name, str) or not _ID.fullmatch(name):
-        raise errors.Invalid.field("name", "must be 1 to 80 characters of a-z, 0-9, '.', '_' or '-'", name)
+        raise errors.Invalid.field("name", _("must be 1 to 80 characters of a-z, 0-9, '.', '_' or '-'"), name)
     if not isinstance(version, str) or not version.strip():
-        raise errors.Invalid.field("version", "must be text", version)
+        raise errors.Invalid.field("version", _("must be text"), version)
     if not isinstance(rules, list) or len(rules) > limits.RULES.number:
-        raise errors.Invalid.field("rules", f"must be a list of at most {limits.RULES.number:,} rules")
+        raise errors.Invalid.field(
+            "rules", _("must be a list of at most %(number)s rules", number=texts.number(limits.RULES.number))
+        )
     lists = raw.get("lists", {})
     if not isinstance(lists, dict) or not all(_texts(entries) and entries for entries in lists.values()):
-        raise errors.Invalid.field("lists", "must be an object of non-empty lists of expressions")
+        raise errors.Invalid.field("lists", _("must be an object of non-empty lists of expressions"))
     if not isinstance(raw.get("note", ""), str):
-        raise errors.Invalid.field("note", "must be text")
+        raise errors.Invalid.field("note", _("must be text"))
     category_names = {str(rule.get("category")) for rule in rules if isinstance(rule, dict)}
     if len(category_names) > CATEGORIES_MAX:
-        raise errors.Invalid.field("rules", f"must be of at most {CATEGORIES_MAX} categories")
+        raise errors.Invalid.field("rules", _("must be of at most %(most)s categories", most=CATEGORIES_MAX))
     problems: list[errors.Problem] = []
     size = 0
     for index, rule in enumerate(rules):
@@ -224,14 +233,18 @@ def parse_pack(raw: object) -> RulePack:
         problems += rule_problems
         size += rule_size
         if size > PROGRAMS_MAX:
-            raise errors.Invalid.field("rules", "are too large together: repeat less in them, or have fewer")
+            raise errors.Invalid.field(
+                "rules", _("are too large together: repeat less in them, or have fewer")
+            )
         if len(problems) >= PROBLEMS_MAX:
             break
     seen: set[str] = set()
     for index, rule in enumerate(rules):
         if isinstance(rule, dict) and isinstance(rule.get("id"), str):
             if rule["id"] in seen:
-                problems.append(_problem(index, rule["id"], "id", "is used twice in this pack", rule["id"]))
+                problems.append(
+                    _problem(index, rule["id"], "id", _("is used twice in this pack"), rule["id"])
+                )
             seen.add(rule["id"])
     if problems:
         raise errors.Invalid(*problems)
@@ -255,14 +268,14 @@ def _literal(text: str) -> str:
     """Plain text as an expression: its words, with 1 to 3 characters between them that are no letters or digits."""
     words = [word for word in re.split(r"[\W_]+", plain_text(text)) if word]
     if not words:
-        raise patterns.PatternError("the pattern has no letter or digit")
+        raise patterns.PatternError(_("the pattern has no letter or digit"))
     return r"[^\pL\pN]{1,3}".join(re.escape(word) for word in words)
 
 
 def _host(domain: str) -> str:
     labels = plain_text(domain).strip().strip(".").split(".")
     if len(labels) < 2 or not all(re.fullmatch(r"[\w-]+", label) for label in labels):
-        raise patterns.PatternError("a domain is a host name such as example.com")
+        raise patterns.PatternError(_("a domain is a host name such as example.com"))
     # People write "example[.]com" and "example dot com" to evade filters.
     dot = r"(?:\.| ?[\[(] ?(?:\.|dot) ?[\])] ?| dot )"
     return r"(?:[\pL\pN-]+\.)*" + dot.join(map(re.escape, labels))

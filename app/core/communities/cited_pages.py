@@ -6,8 +6,9 @@ A model sees only the text of a page and names it by an id; our code adds the ad
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.core import limits
+from app.core import limits, texts
 from app.core.errors import Invalid
+from app.core.texts import gettext as _
 
 URL_MAX = 500
 """Short enough that a note can cite a fact-check and several pages."""
@@ -35,32 +36,41 @@ def parse(text: str, field: str = "note_pages") -> tuple[Page, ...]:
     """
     pages: list[Page] = []
     for number, line in enumerate(text.splitlines(), 1):
-        url, _, says = line.strip().partition(" ")
+        url, _space, says = line.strip().partition(" ")
         if not url:
             continue
         if len(url) > URL_MAX:
-            problem = (
-                f"must have addresses of at most {URL_MAX} characters; that in line {number} has {len(url):,}"
+            problem = _(
+                "must have addresses of at most %(most)s characters; that in line %(line)s has %(count)s",
+                most=URL_MAX,
+                line=number,
+                count=texts.number(len(url)),
             )
             raise Invalid.field(field, problem, url[:50])
         try:
             limits.source(url, field)
         except Invalid:
-            problem = (
-                f"must begin each line with an address that begins with https://; line {number} does not"
+            problem = _(
+                "must begin each line with an address that begins with https://; line %(line)s does not",
+                line=number,
             )
             raise Invalid.field(field, problem, url[:50]) from None
         says = " ".join(says.split())
         if not 1 <= len(says) <= SAYS_MAX:
             raise Invalid.field(
                 field,
-                f"must say after each address what the page says, in at most {SAYS_MAX} characters",
+                _(
+                    "must say after each address what the page says, in at most %(most)s characters",
+                    most=SAYS_MAX,
+                ),
                 url,
             )
         if not (url.isprintable() and says.translate(_JOINERS).isprintable()):
-            raise Invalid.field(field, f"must not contain invisible characters; line {number} does")
+            raise Invalid.field(
+                field, _("must not contain invisible characters; line %(line)s does", line=number)
+            )
         if any(page.url == url for page in pages):
-            raise Invalid.field(field, "must name each address once", url)
+            raise Invalid.field(field, _("must name each address once"), url)
         pages.append(Page(url, says))
     limits.room(limits.CITED_PAGES, len(pages) - 1, field)
     return tuple(pages)

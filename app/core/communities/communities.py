@@ -19,6 +19,7 @@ from app.core.models import Account, Community, KeyCommunity
 from app.core.people import profiles
 from app.core.people.profiles import GLOBAL_PLATFORMS, USER_PROFILE
 from app.core.permissions import Actor, Permission, require
+from app.core.texts import gettext as _
 from app.core.thresholds import threshold_sets
 
 SLUG_TRIES = 5
@@ -92,7 +93,7 @@ def resolve_id(session: Session, actor: Actor, reference: str, platform: str | N
     if not chosen:
         raise NotFound("community server")
     if len(chosen) > 1:
-        raise Conflict("Several communities carry this id; name the platform")
+        raise Conflict(_("Several communities carry this id; name the platform"))
     only: uuid.UUID = chosen[0].id
     return only
 
@@ -179,16 +180,16 @@ def create(
         limits.json_object(fields["supplied"], "settings")
     known = find(session, platform, platform_id)
     if known is not None and actor.sees(known.id):
-        raise Conflict("This community server exists already", known.id)
+        raise Conflict(_("This community server exists already"), known.id)
     if not actor.may_open_communities or actor.read_only:
-        raise Forbidden("This API key may not open communities")
+        raise Forbidden(_("This API key may not open communities"))
     if known is not None:
-        raise Conflict("This community server exists already")
+        raise Conflict(_("This community server exists already"))
     if actor.kind == "key" and parse_id(platform_id) is not None:
-        raise Invalid.field("platform_community_server_id", "must not be a UUID", platform_id)
+        raise Invalid.field("platform_community_server_id", _("must not be a UUID"), platform_id)
     community = _insert(session, actor, platform, platform_id, name, fields)
     if community is None:
-        raise Conflict("This community server exists already")
+        raise Conflict(_("This community server exists already"))
     return community
 
 
@@ -235,7 +236,7 @@ def _insert(
     limits.foreign_id(platform_id, "platform_community_server_id")
     limits.text(name, "name", limits.NAME_MAX)
     community = None
-    for _ in range(SLUG_TRIES):
+    for _try in range(SLUG_TRIES):
         community = Community(
             id=new_id(),
             platform=platform,
@@ -254,7 +255,7 @@ def _insert(
             # Another community of the same name took the slug meanwhile.
             community = None
     if community is None:
-        raise Conflict("Several communities of this name are being opened right now")
+        raise Conflict(_("Several communities of this name are being opened right now"))
     if actor.key_id is not None and actor.communities is not None:
         session.add(KeyCommunity(key_id=actor.key_id, community_id=community.id))
     history.record(

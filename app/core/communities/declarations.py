@@ -5,8 +5,10 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
 
-from app.core import limits
+from app.core import limits, texts
 from app.core.errors import Invalid
+from app.core.texts import LazyText
+from app.core.texts import gettext as _
 
 
 class Section(StrEnum):
@@ -59,18 +61,18 @@ class Setting:
             is_number = isinstance(value, int | float if self.decimals else int) and not isinstance(
                 value, bool
             )
-            kind = "number" if self.decimals else "whole number"
-            return (
-                None
-                if is_number and least <= value <= most
-                else f"must be a {kind} from {least:g} to {most:g}"
-            )
+            if is_number and least <= value <= most:
+                return None
+            bounds = {"least": texts.short(least), "most": texts.short(most)}
+            if self.decimals:
+                return _("must be a number from %(least)s to %(most)s", **bounds)
+            return _("must be a whole number from %(least)s to %(most)s", **bounds)
         if self.choices is not None:
             known = isinstance(value, str) and value in self.choices
-            return None if known else f"must be one of {', '.join(self.choices)}"
+            return None if known else _("must be one of %(choices)s", choices=", ".join(self.choices))
         if self.most is not None:
-            return None if isinstance(value, str) else "must be a text"
-        return None if isinstance(value, bool) else "must be true or false"
+            return None if isinstance(value, str) else _("must be a text")
+        return None if isinstance(value, bool) else _("must be true or false")
 
     def check(self, value: Any) -> None:
         """Raise Invalid for a value that is of the wrong type, out of bounds, or a text that cannot be used."""
@@ -86,7 +88,8 @@ class Setting:
 def declare(default: Any, section: Section, label: str, hint: str, **more: Any) -> Any:
     """A field of ``CommunitySettings`` with its declaration; ``more`` are other values of ``Setting``."""
     setting = Setting(default=default, section=section, label=label, hint=hint, **more)
-    return field(default=default, metadata={"setting": setting})
+    value = default.english if isinstance(default, LazyText) else default
+    return field(default=value, metadata={"setting": setting})
 
 
 def declared(settings: type[Any]) -> dict[str, Setting]:

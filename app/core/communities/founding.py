@@ -23,6 +23,8 @@ from app.core.people import accounts, keys, mailed_links
 from app.core.people.mailed_links import LinkOver
 from app.core.people.profiles import SERVICE_PLATFORM, WEB
 from app.core.permissions import SYSTEM, Actor
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import LinkPurpose, Role, WhoDecides
 
 _PURPOSE = LinkPurpose.FIRST_ADMIN
@@ -107,7 +109,7 @@ def create(
         )
     elif account.confirmed_at is not None or account.disabled_at is not None:
         raise Conflict(
-            "This address has an account already. Sign in with it, then open the link again", account.id
+            _("This address has an account already. Sign in with it, then open the link again"), account.id
         )
     else:
         account.password_hash, account.display_name = password_hash, display_name
@@ -178,21 +180,21 @@ def found_community(session: Session, actor: Actor, values: Founding, *, open_to
         Invalid: a value is not valid, or the platform's id is taken.
     """
     if not may_found(actor, open_to_all=open_to_all) or actor.account_id is None:
-        raise Forbidden("Only a service admin opens communities here")
+        raise Forbidden(_("Only a service admin opens communities here"))
     account = accounts.get(session, actor.account_id)
     if account.confirmed_at is None or account.disabled_at is not None:
-        raise Forbidden("Confirm your email address first")
+        raise Forbidden(_("Confirm your email address first"))
     limits.platform(values.platform)
     if values.platform == SERVICE_PLATFORM:
-        raise Invalid.field("platform", "is the service's own", values.platform)
+        raise Invalid.field("platform", _("is the service's own"), values.platform)
     is_claim = values.platform_id is not None or values.platform != WEB
     if is_claim and not actor.service_admin and keys.some_open_communities(session):
         name = "platform_id" if values.platform == WEB else "platform"
         raise Invalid.field(
-            name, "is named by a service admin or the integration here. Keep web, and leave the id empty"
+            name, _("is named by a service admin or the integration here. Keep web, and leave the id empty")
         )
     if values.platform_id is None and values.platform != WEB:
-        raise Invalid.field("platform_id", "is needed for this platform")
+        raise Invalid.field("platform_id", _("is needed for this platform"))
     platform_id = values.platform_id or str(new_id())
     limits.foreign_id(platform_id, "platform_id")
     opener = replace(actor, may_open_communities=True)
@@ -207,10 +209,12 @@ def found_community(session: Session, actor: Actor, values: Founding, *, open_to
             is_public=values.is_public,
         )
     except Conflict as taken:
-        raise Invalid.field("platform_id", "is another community's already", platform_id) from taken
+        raise Invalid.field("platform_id", _("is another community's already"), platform_id) from taken
     if values.platform_id is None:
         _begin_with_panels(session, actor, community)
-    accounts.give_role(session, SYSTEM, account, community.id, Role.ADMIN, cause="opened the community")
+    accounts.give_role(
+        session, SYSTEM, account, community.id, Role.ADMIN, cause=lazy_gettext("opened the community")
+    )
     return community
 
 
@@ -230,5 +234,5 @@ def _begin_with_panels(session: Session, actor: Actor, community: Community) -> 
         community.id,
         before={"who_decides": before},
         after={"who_decides": WhoDecides.PANEL.value},
-        reason=Reason(cause="opened for the dashboard, where everybody can be drawn"),
+        reason=Reason(cause=lazy_gettext("opened for the dashboard, where everybody can be drawn")),
     )

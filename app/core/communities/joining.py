@@ -14,10 +14,12 @@ from app.core.history.reason import Reason
 from app.core.models import Account, Community, IdentityProvider, Membership, Removal
 from app.core.people import accounts
 from app.core.permissions import Actor
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import Role
 
-CAUSE = "joined a public community"
-LEFT = "left"
+CAUSE = lazy_gettext("joined a public community")
+LEFT = lazy_gettext("left")
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def join(session: Session, actor: Actor, account: Account, community_id: uuid.UU
     serialise(session, community_id)
     if _membership(session, account, community_id) is None:
         if session.get(Removal, (community_id, account.id)) is not None:
-            raise Forbidden("An admin of this community removed you. Ask there for an invitation")
+            raise Forbidden(_("An admin of this community removed you. Ask there for an invitation"))
         accounts.give_role(session, actor, account, community_id, Role.RATER, cause=CAUSE)
     return community
 
@@ -81,11 +83,16 @@ def leave(session: Session, actor: Actor, account: Account, community_id: uuid.U
         raise NotFound("community")
     if membership.role is not Role.RATER:
         raise Conflict(
-            f"You are {membership.role} of {community.name}. Ask an admin there to take that role first"
+            _(
+                "You have a higher role than rater in %(community)s. Ask an admin there to take it first",
+                community=community.name,
+            )
         )
     if membership.provider_id is not None:
         label = session.get_one(IdentityProvider, membership.provider_id).label
-        raise Conflict(f"The groups of {label} make you a {membership.role} here, and would do so again")
+        raise Conflict(
+            _("The groups of %(provider)s give you your role here, and would do so again", provider=label)
+        )
     session.delete(membership)
     session.flush()
     history.record(

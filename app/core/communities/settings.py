@@ -18,13 +18,13 @@ from app.core import limits, texts
 from app.core.communities import cited_pages
 from app.core.communities.declarations import Section, Setting, declare, declared
 from app.core.models import Community
-from app.core.texts import lazy_gettext
+from app.core.texts import LazyText, lazy_gettext
 from app.core.vocabulary import Role, StrikesAct, WhoDecides
 
 NO_ROLE = "none"
 """The value of ``factor_role`` where a second factor is asked of no one."""
 
-SUPPORT_TEXT = (
+SUPPORT_TEXT = lazy_gettext(
     "Thank you for writing this. You do not have to be alone with it. If you may be in danger, please call your local "
     "emergency number now. In many countries people listen day and night: 988 in the USA and Canada, 116 123 in "
     "much of Europe, 13 11 14 in Australia; findahelpline.com lists others."
@@ -274,7 +274,7 @@ class CommunitySettings:
         decimals=True,
     )
     report_acted_text: str = declare(
-        "Thank you for your report. Something was done about the post.",
+        lazy_gettext("Thank you for your report. Something was done about the post."),
         Section.REPORTS,
         lazy_gettext("If something was done"),
         lazy_gettext(
@@ -284,7 +284,7 @@ class CommunitySettings:
         rows=2,
     )
     report_kept_text: str = declare(
-        "Thank you for your report. People looked at the post, and it stays.",
+        lazy_gettext("Thank you for your report. People looked at the post, and it stays."),
         Section.REPORTS,
         lazy_gettext("If the post stays"),
         lazy_gettext("What reporters read if people decided to keep the post."),
@@ -292,7 +292,7 @@ class CommunitySettings:
         rows=2,
     )
     report_none_text: str = declare(
-        "Thank you for your report. There was no decision about the post.",
+        lazy_gettext("Thank you for your report. There was no decision about the post."),
         Section.REPORTS,
         lazy_gettext("If there was no decision"),
         lazy_gettext("What reporters read if a review ended without a decision, or the post is gone."),
@@ -426,6 +426,10 @@ class CommunitySettings:
 
 SETTINGS = declared(CommunitySettings)
 """The settings that are not columns, in the order of the page."""
+_SHIPPED = {
+    name: setting.default for name, setting in SETTINGS.items() if isinstance(setting.default, LazyText)
+}
+"""Texts that people of the platform read, in the community's language until it sets others."""
 
 DEFAULTS = "community_defaults"
 """The key of the service-wide defaults in ``Database.info`` and ``Session.info``."""
@@ -450,14 +454,13 @@ def for_community(community: Community, defaults: CommunitySettings) -> Communit
 def parse_stored(stored: Mapping[str, Any] | None, defaults: CommunitySettings) -> CommunitySettings:
     """The settings in a stored JSON object, with defaults for missing or invalid values."""
     values = stored or {}
-    return replace(
-        defaults,
-        **{
-            name: values[name]
-            for name in SETTINGS.keys() & values
-            if SETTINGS[name].fault(values[name]) is None
-        },
-    )
+    known = {
+        name: values[name] for name in SETTINGS.keys() & values if SETTINGS[name].fault(values[name]) is None
+    }
+    language = known.get("language", defaults.language)
+    if language != texts.SOURCE:
+        known = {name: texts.in_language(language, text) for name, text in _SHIPPED.items()} | known
+    return replace(defaults, **known)
 
 
 def read(session: Session, community_id: uuid.UUID) -> CommunitySettings:

@@ -21,6 +21,7 @@ from app.core.people import accounts, second_factors
 from app.core.people.ways_in import SETS_SIGN_IN, locked_rules
 from app.core.permissions import Actor, require_service_admin
 from app.core.security_events import SecurityEvent
+from app.core.texts import gettext as _
 from app.core.vocabulary import Role
 
 GRACE = timedelta(days=7)
@@ -77,8 +78,14 @@ def require_factor(session: Session, account: Account) -> None:
     actor = accounts.actor_for(account)
     found = _rule_for(session, actor, communities.visible(session, actor))
     if found is not None:
-        where = found[0].name if found[0] is not None else "This service"
-        raise Conflict(f"{where} requires a second factor of your role. Add another one first")
+        if found[0] is None:
+            raise Conflict(_("This service requires a second factor of your role. Add another one first"))
+        raise Conflict(
+            _(
+                "%(community)s requires a second factor of your role. Add another one first",
+                community=found[0].name,
+            )
+        )
 
 
 def record_asked(session: Session, account_id: uuid.UUID) -> None:

@@ -8,10 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import BinaryIO, TextIO
 
+from app.core import texts
 from app.core.errors import Invalid
 from app.core.factcheck import published
 from app.core.factcheck.published import Defaults, Fault, Found
 from app.core.factcheck.reading import EMPTY_MAX, LINE_BYTES, BadFile
+from app.core.texts import gettext as _
 
 MEMBERS = (
     "claim",
@@ -85,7 +87,7 @@ def head(file: BinaryIO) -> Head:
     rows = _rows(file, delimiter)
     headers: tuple[str, ...] = ()
     samples: list[tuple[str, ...]] = []
-    for _, row in rows:
+    for _line, row in rows:
         if not headers:
             headers = tuple(cell.strip() for cell in row)
             continue
@@ -94,15 +96,20 @@ def head(file: BinaryIO) -> Head:
             break
     if len(headers) < len(NEEDED):
         raise BadFile(
-            "It is not a CSV file: its first line must name at least a claim, a rating and an address"
+            _("It is not a CSV file: its first line must name at least a claim, a rating and an address")
         )
     if len(headers) > COLUMNS_MAX:
-        raise BadFile(f"It has more than {COLUMNS_MAX} columns")
+        raise BadFile(_("It has more than %(most)s columns", most=COLUMNS_MAX))
     if any(len(name) > HEADER_MAX for name in headers):
-        raise BadFile(f"One of its columns has a name of more than {HEADER_MAX} characters")
+        raise BadFile(_("One of its columns has a name of more than %(most)s characters", most=HEADER_MAX))
     doubled = sorted({name for name in headers if name and headers.count(name) > 1})
     if doubled:
-        raise BadFile(f"Two of its columns are called “{doubled[0][:40]}”; give each a name of its own")
+        raise BadFile(
+            _(
+                "Two of its columns are called “%(name)s”; give each a name of its own",
+                name=doubled[0][:40],
+            )
+        )
     return Head(headers, tuple(samples), delimiter)
 
 
@@ -112,7 +119,7 @@ def read(file: BinaryIO, columns: Mapping[str, str], defaults: Defaults) -> Iter
     file.seek(0)
     missing = [header for header in columns.values() if header not in known.headers]
     if missing:
-        raise BadFile(f"It has no column “{missing[0][:40]}”")
+        raise BadFile(_("It has no column “%(name)s”", name=missing[0][:40]))
     places = {member: known.headers.index(header) for member, header in columns.items()}
     is_first = True
     for line, row in _rows(file, known.delimiter):
@@ -143,13 +150,15 @@ def _rows(file: BinaryIO, delimiter: str) -> Iterator[tuple[int, list[str]]]:
             else:
                 empty += 1
                 if empty > EMPTY_MAX:
-                    raise BadFile(f"It has more than {EMPTY_MAX:,} empty rows")
+                    raise BadFile(_("It has more than %(most)s empty rows", most=texts.number(EMPTY_MAX)))
             lines.begin_row()
             line = reader.line_num + 1
     except UnicodeDecodeError:
-        raise BadFile("It is not UTF-8. Save it as “CSV UTF-8”") from None
+        raise BadFile(_("It is not UTF-8. Save it as “CSV UTF-8”")) from None
     except csv.Error as error:
-        raise BadFile(f"It cannot be read as CSV after line {line}: {error}") from None
+        raise BadFile(
+            _("It cannot be read as CSV after line %(line)s: %(why)s", line=line, why=error)
+        ) from None
     finally:
         # Otherwise the wrapper would close the file when it is collected.
         with suppress(ValueError):
@@ -175,7 +184,11 @@ class _Lines:
             self._delimiters += line.count(self._delimiter)
             if self._size > LINE_BYTES or self._delimiters > CELLS_MAX:
                 raise BadFile(
-                    f"The row at its line {self._read} has more than {CELLS_MAX:,} cells or 1 million characters"
+                    _(
+                        "The row at its line %(line)s has more than %(most)s cells or 1 million characters",
+                        line=self._read,
+                        most=texts.number(CELLS_MAX),
+                    )
                 )
             yield line
 

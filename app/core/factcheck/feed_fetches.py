@@ -21,6 +21,7 @@ from app.core.factcheck.imports import Upload
 from app.core.ids import new_id
 from app.core.models import Community, DatasetFeed, DatasetFeedCheck, DatasetImport, DatasetImportRow
 from app.core.permissions import SYSTEM
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import AfterReading, FeedOutcome, ImportState
 
 FETCH_DUE_JOB = "look_at_feeds"
@@ -151,7 +152,9 @@ def finish(session: Session, feed_id: uuid.UUID, url: str, fetched: Fetched) -> 
             check.outcome = FeedOutcome.IMPORTED
             if begun.state is ImportState.COLUMNS:
                 feeds.fail(
-                    feed, check, "Its columns could not be guessed: choose them on the page of the import."
+                    feed,
+                    check,
+                    lazy_gettext("Its columns could not be guessed: choose them on the page of the import."),
                 )
     if check.outcome is FeedOutcome.UNCHANGED:
         feed.failures = 0

@@ -17,6 +17,8 @@ from app.core.ids import new_id
 from app.core.models import Community, DatasetFeed, DatasetFeedCheck, DatasetImport
 from app.core.outbound import AllowList, BadAddress, check_url
 from app.core.permissions import Actor, Permission, require, require_found
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import FeedOutcome, ImportState
 
 FETCH_FEED_JOB = "look_at_feed"
@@ -175,14 +177,19 @@ def import_ended(session: Session, found: DatasetImport) -> None:
     if check is None:
         return
     if found.state is ImportState.STOPPED:
-        check.outcome, check.problem = FeedOutcome.FAILED, found.problem or "Its import was stopped."
+        check.outcome, check.problem = (
+            FeedOutcome.FAILED,
+            found.problem or lazy_gettext("Its import was stopped."),
+        )
     else:
-        fail(feed, check, found.problem or "All of its fact-checks were refused: see the report.")
+        fail(
+            feed, check, found.problem or lazy_gettext("All of its fact-checks were refused: see the report.")
+        )
 
 
 def _check_new(url: str, others: Sequence[DatasetFeed]) -> None:
     if any(feed.url == url for feed in others):
-        raise Conflict("This address is a feed of this community already")
+        raise Conflict(_("This address is a feed of this community already"))
 
 
 def _check(allow: AllowList, draft: FeedDraft) -> None:
@@ -194,7 +201,9 @@ def _check(allow: AllowList, draft: FeedDraft) -> None:
     limits.text(draft.dataset_name, "dataset_name", limits.DATASET_NAME_MAX)
     limits.text(draft.publisher, "publisher", limits.NAME_MAX, least=0)
     if draft.hours not in HOURS:
-        raise Invalid.field("hours", f"must be one of {', '.join(map(str, HOURS))}", draft.hours)
+        raise Invalid.field(
+            "hours", _("must be one of %(choices)s", choices=", ".join(map(str, HOURS))), draft.hours
+        )
 
 
 def _of_community(community_id: uuid.UUID) -> sa.Select[DatasetFeed]:
@@ -208,7 +217,7 @@ def _of_community(community_id: uuid.UUID) -> sa.Select[DatasetFeed]:
 def _locked(session: Session, actor: Actor, feed_id: uuid.UUID) -> DatasetFeed:
     feed = get(session, actor, feed_id)
     if not may_change(actor, feed):
-        raise Forbidden("This feed serves every community: only a service admin may change it")
+        raise Forbidden(_("This feed serves every community: only a service admin may change it"))
     serialise(session, feed.community_id)
     session.refresh(feed)
     return feed

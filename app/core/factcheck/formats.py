@@ -12,11 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+from app.core import texts
 from app.core.errors import Invalid
 from app.core.factcheck import claim_review, columns, documents, published, reading
 from app.core.factcheck.documents import Malformed, Path, Unreadable
 from app.core.factcheck.published import Defaults, Fault, Found
 from app.core.factcheck.reading import BadFile, refuse_utf16
+from app.core.texts import gettext as _
 from app.core.vocabulary import ImportFormat
 
 _NODES_ROOM = 4_000_000
@@ -53,9 +55,9 @@ def read(file: BinaryIO, how: Reading) -> Iterator[Found | Fault]:
         try:
             yield from _read_document(file, how.defaults, how.most)
         except Malformed as bad:
-            raise BadFile(f"The file is malformed JSON: {bad}") from None
+            raise BadFile(_("The file is malformed JSON: %(why)s", why=bad)) from None
         except Unreadable as bad:
-            raise BadFile(f"The file is {bad}") from None
+            raise BadFile(_("The file is %(why)s", why=bad)) from None
 
 
 def distinct(file: BinaryIO, how: Reading) -> Iterator[Found | Fault]:
@@ -91,7 +93,7 @@ def _lines(file: BinaryIO, defaults: Defaults) -> Iterator[Found | Fault]:
 def _page(file: BinaryIO, how: Reading) -> Iterator[Found | Fault]:
     content = file.read(reading.PAGE_BYTES + 1)
     if len(content) > reading.PAGE_BYTES:
-        raise BadFile(f"The file is a web page larger than {reading.PAGE_BYTES // 1_048_576} MB")
+        raise BadFile(_("The file is a web page larger than %(size)s MB", size=reading.PAGE_BYTES // 1048576))
     number = 0
     for number, script in enumerate(reading.scripts(reading.page_text(content)), start=1):
         place = f"script {number}"
@@ -103,7 +105,7 @@ def _page(file: BinaryIO, how: Reading) -> Iterator[Found | Fault]:
         except Unreadable as bad:
             yield Fault(place, (f"its JSON-LD is {bad}",))
     if number == 0:
-        raise BadFile("The page has no script of the type application/ld+json, so no ClaimReview")
+        raise BadFile(_("The page has no script of the type application/ld+json, so no ClaimReview"))
 
 
 @dataclass
@@ -150,12 +152,15 @@ def _read_script(file: BinaryIO, defaults: Defaults, most: int | None, where: st
 
 def _too_many(most: int) -> BadFile:
     return BadFile(
-        f"The file holds more than {most:,} fact-checks. Split it, or let the command line import it"
+        _(
+            "The file holds more than %(most)s fact-checks. Split it, or let the command line import it",
+            most=texts.number(most),
+        )
     )
 
 
 def _nothing() -> BadFile:
-    return BadFile("The file is JSON, but it holds no ClaimReview, no claims and no rows with a claim")
+    return BadFile(_("The file is JSON, but it holds no ClaimReview, no claims and no rows with a claim"))
 
 
 def _whole(file: BinaryIO, *, is_strict: bool) -> tuple[Any] | None:
@@ -164,7 +169,7 @@ def _whole(file: BinaryIO, *, is_strict: bool) -> tuple[Any] | None:
     path, value = next(walk, ((0,), None))
     if path:
         return None
-    for _ in walk:
+    for _part in walk:
         # The rest is read too: nothing may follow the document.
         pass
     return (value,)
@@ -191,7 +196,7 @@ def _of_row(row: Any, place: str, defaults: Defaults) -> Found | Fault:
     """A row of a list of items, or the line of a file."""
     try:
         if not isinstance(row, Mapping):
-            raise Invalid.field("row", "must be an object")
+            raise Invalid.field("row", _("must be an object"))
         return Found(place, published.read(row, defaults))
     except Invalid as refused:
         return Fault(place, published.reasons(refused))

@@ -23,6 +23,7 @@ from app.core.factcheck.published import Defaults, Fault, Found
 from app.core.models import DatasetImport, DatasetImportPiece, DatasetImportRow, FactCheckItem
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Permission, require
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import AfterReading, ClaimRating, ImportState, RowOutcome
 
 READ_BATCH = 1_000
@@ -118,7 +119,7 @@ def finish_reading(session: Session, import_id: uuid.UUID, expected: int) -> Non
         return
     found.read_bytes = found.total_bytes
     if not found.records:
-        imports.fail(session, found.id, "The file holds no fact-checks.")
+        imports.fail(session, found.id, lazy_gettext("The file holds no fact-checks."))
         return
     _count_retiring(session, found)
     goes_on = found.after_reading is AfterReading.STORE or (
@@ -140,7 +141,7 @@ def store_batch(session: Session, import_id: uuid.UUID, most: int) -> bool:
     if found is None:
         return False
     if found.account_id is None and feeds.rests(session, found):
-        imports.fail(session, found.id, "The community was archived.")
+        imports.fail(session, found.id, lazy_gettext("The community was archived."))
         return False
     actor = SYSTEM
     try:
@@ -148,7 +149,7 @@ def store_batch(session: Session, import_id: uuid.UUID, most: int) -> bool:
             actor = accounts.deferred_actor(session, found.account_id, found.community_id)
         require(actor, Permission.REVISE_POLICY, found.community_id)
     except Refused:
-        imports.fail(session, found.id, "The person who began it may no longer import.")
+        imports.fail(session, found.id, lazy_gettext("The person who began it may no longer import."))
         return False
     rows = session.scalars(
         sa.select(DatasetImportRow)

@@ -23,6 +23,8 @@ from app.core.history.reason import Reason
 from app.core.ids import new_id
 from app.core.models import DatasetFeed, DatasetImport, DatasetImportPiece, DatasetImportRow
 from app.core.permissions import SYSTEM, Actor, Permission, require, require_found
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import AfterReading, ImportFormat, ImportState, RowOutcome
 
 IMPORT_JOB = "import_dataset"
@@ -193,18 +195,18 @@ def choose_columns(
     """
     found = _locked(session, actor, import_id)
     if found.state is not ImportState.COLUMNS:
-        raise Conflict("The columns of this file are chosen already")
+        raise Conflict(_("The columns of this file are chosen already"))
     problems = [
-        Invalid.field(member, "needs a column") for member in columns.NEEDED if not chosen.get(member)
+        Invalid.field(member, _("needs a column")) for member in columns.NEEDED if not chosen.get(member)
     ]
     for member, header in chosen.items():
         if header and header not in found.headers:
-            problems.append(Invalid.field(member, "is no column of this file"))
+            problems.append(Invalid.field(member, _("is no column of this file")))
         elif header and list(chosen.values()).count(header) > 1:
-            problems.append(Invalid.field(member, "has a column that another one has too"))
+            problems.append(Invalid.field(member, _("has a column that another one has too")))
     for member, default in (("dataset_name", upload.dataset_name), ("publisher", upload.publisher)):
         if not chosen.get(member) and not default:
-            problems.append(Invalid.field(member, "needs a column, or a name for all rows"))
+            problems.append(Invalid.field(member, _("needs a column, or a name for all rows")))
     if problems:
         raise Invalid(*(problem for refused in problems for problem in refused.problems))
     _check_defaults(upload)
@@ -224,9 +226,9 @@ def store(session: Session, actor: Actor, import_id: uuid.UUID) -> DatasetImport
     """Store what was read. Raises Conflict when it is not waiting for that, or there is nothing to store."""
     found = _locked(session, actor, import_id)
     if found.state is not ImportState.READ:
-        raise Conflict("This import is not waiting to be stored any more")
+        raise Conflict(_("This import is not waiting to be stored any more"))
     if not (found.to_store or found.retiring):
-        raise Conflict("There is nothing to store")
+        raise Conflict(_("There is nothing to store"))
     found.state, found.moved_at = ImportState.STORING, clock.now()
     session.flush()
     enqueue(session, found)
@@ -314,7 +316,7 @@ def enqueue_stalled(session: Session) -> None:
 def stop_abandoned(session: Session) -> None:
     """Stop imports that waited too long for a person: their files and rows would never be deleted."""
     for found in session.scalars(sa.select(DatasetImport).where(_abandoned())).all():
-        found.problem = "It was left unfinished for a week."
+        found.problem = lazy_gettext("It was left unfinished for a week.")
         end(session, found, ImportState.STOPPED)
 
 
@@ -330,7 +332,7 @@ def _abandoned() -> sa.ColumnElement[bool]:
 def _locked(session: Session, actor: Actor, import_id: uuid.UUID) -> DatasetImport:
     found = get(session, actor, import_id)
     if not may_change(actor, found):
-        raise Forbidden("This import serves every community: only a service admin may change it")
+        raise Forbidden(_("This import serves every community: only a service admin may change it"))
     serialise(session, found.community_id)
     session.refresh(found)
     return found

@@ -22,6 +22,7 @@ from app.core.history import chain as history
 from app.core.ids import new_id
 from app.core.models import FactCheckItem, Request
 from app.core.permissions import Actor, Permission, require
+from app.core.texts import gettext as _
 from app.core.vocabulary import ClaimRating, RowOutcome
 
 MATCH_AT = 0.6
@@ -140,7 +141,7 @@ def referenced(session: Session, request: Request) -> Item | None:
 def stored(session: Session, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], FactCheckItem]:
     """The stored items with these keys (dataset name, item id)."""
     rows: dict[tuple[str, str], FactCheckItem] = {}
-    for dataset in {name for name, _ in keys}:
+    for dataset in {name for name, _item_id in keys}:
         ids = [item_id for name, item_id in keys if name == dataset]
         found = session.scalars(
             sa.select(FactCheckItem).where(
@@ -246,7 +247,7 @@ def retire(session: Session, actor: Actor, community_id: uuid.UUID, row: FactChe
     """Retire one item. Raises Conflict when it is retired already, Forbidden when it serves every community."""
     _check(actor, community_id, row)
     if row.retired_at is not None:
-        raise Conflict("This fact-check is retired already")
+        raise Conflict(_("This fact-check is retired already"))
     hide(session, [row.id])
     _record(session, actor, community_id, "dataset.item_retired", row)
 
@@ -255,7 +256,7 @@ def bring_back(session: Session, actor: Actor, community_id: uuid.UUID, row: Fac
     """Let a retired item match posts again. Raises Conflict when it is not retired."""
     _check(actor, community_id, row)
     if row.retired_at is None:
-        raise Conflict("This fact-check is not retired")
+        raise Conflict(_("This fact-check is not retired"))
     keep(session, [from_row(row)], row.community_id)
     _record(session, actor, community_id, "dataset.item_restored", row)
 
@@ -263,7 +264,7 @@ def bring_back(session: Session, actor: Actor, community_id: uuid.UUID, row: Fac
 def _check(actor: Actor, community_id: uuid.UUID, row: FactCheckItem) -> None:
     require(actor, Permission.REVISE_POLICY, community_id)
     if not may_change(actor, row):
-        raise Forbidden("This fact-check serves every community: only a service admin may change it")
+        raise Forbidden(_("This fact-check serves every community: only a service admin may change it"))
 
 
 def _record(session: Session, actor: Actor, community_id: uuid.UUID, what: str, row: FactCheckItem) -> None:

@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import IO, Any, BinaryIO
 
+from app.core import texts
 from app.core.errors import Invalid
+from app.core.texts import gettext as _
 from app.core.vocabulary import ImportFormat
 
 LINE_BYTES = 1_048_576
@@ -74,17 +76,20 @@ def unpacked(pieces: Iterable[bytes], most: int = UNPACKED_BYTES) -> Iterator[by
             try:
                 plain = unpacker.decompress(packed, PIECE_BYTES)
             except zlib.error:
-                raise BadFile("The compressed file is damaged") from None
+                raise BadFile(_("The compressed file is damaged")) from None
             size += len(plain)
             if size > most:
                 raise BadFile(
-                    f"The compressed file is larger than {most // 1_048_576} MB when it is unpacked"
+                    _(
+                        "The compressed file is larger than %(size)s MB when it is unpacked",
+                        size=most // 1_048_576,
+                    )
                 )
             yield plain
             packed = unpacker.unconsumed_tail
             has_more = bool(packed) or len(plain) == PIECE_BYTES
     if not unpacker.eof:
-        raise BadFile("The compressed file is cut off")
+        raise BadFile(_("The compressed file is cut off"))
 
 
 def read_beginning(chunks: Iterable[bytes]) -> tuple[bytes, int]:
@@ -95,7 +100,7 @@ def read_beginning(chunks: Iterable[bytes]) -> tuple[bytes, int]:
         is_empty = is_empty and (not chunk or chunk.isspace())
         beginning += chunk[: _BEGINNING - len(beginning)]
     if is_empty:
-        raise BadFile("The file holds no fact-checks")
+        raise BadFile(_("The file holds no fact-checks"))
     if size > len(beginning):
         # Old spreadsheets end lines with a carriage return alone.
         del beginning[max(beginning.rfind(b"\n"), beginning.rfind(b"\r")) + 1 or len(beginning) :]
@@ -135,7 +140,7 @@ def numbered(lines: IO[bytes]) -> Iterator[tuple[int, bytes]]:
             continue
         empty += 1
         if empty > EMPTY_MAX:
-            raise BadFile(f"The file has more than {EMPTY_MAX:,} empty lines")
+            raise BadFile(_("The file has more than %(most)s empty lines", most=texts.number(EMPTY_MAX)))
 
 
 def parsed(raw: bytes) -> Any:
@@ -173,7 +178,7 @@ def refuse_utf16(beginning: bytes) -> None:
     has_mark = beginning.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff"))
     # Without a mark, every second byte of its first signs is NUL, which no text of UTF-8 has.
     if has_mark or (len(beginning) > 3 and (beginning[0] == 0) != (beginning[1] == 0)):
-        raise BadFile("The file is UTF-16. Save it as UTF-8")
+        raise BadFile(_("The file is UTF-16. Save it as UTF-8"))
 
 
 def page_text(content: bytes) -> bytes:
@@ -184,7 +189,7 @@ def page_text(content: bytes) -> bytes:
     declared = _META.search(content[:_META_BYTES]) or _XML.match(content[:_META_BYTES])
     charset = codec(declared[1].decode("ascii", "replace")) if declared else None
     if charset is None:
-        raise BadFile("The page is not UTF-8, and names no other character set that we know")
+        raise BadFile(_("The page is not UTF-8, and names no other character set that we know"))
     return b"".join(as_utf8(pieces(content), charset))
 
 

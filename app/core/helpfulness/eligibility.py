@@ -16,6 +16,7 @@ from app.core import clock
 from app.core.communities import settings as community_settings
 from app.core.models import Action, Community, Note, Profile, Request, SampledPost
 from app.core.people import profiles
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import ActionType
 
 GRAVE = frozenset({ActionType.DELETE, ActionType.SILENCE})
@@ -34,20 +35,22 @@ class Exclusion(StrEnum):
 
 
 SENTENCES: Mapping[Exclusion, str] = {
-    Exclusion.AUTHOR: "The rater wrote this note.",
-    Exclusion.SUBMITTER: "The rater submitted the post.",
-    Exclusion.CONTENT_AUTHOR: "The rater wrote the post.",
-    Exclusion.NEWCOMER: "The rater was first seen after the submission, and this action cannot be taken back.",
-    Exclusion.TRUST: "The rater's trust level is below what this community asks for.",
-    Exclusion.AGE: "The rater was first seen more recently than this community asks for.",
+    Exclusion.AUTHOR: lazy_gettext("The rater wrote this note."),
+    Exclusion.SUBMITTER: lazy_gettext("The rater submitted the post."),
+    Exclusion.CONTENT_AUTHOR: lazy_gettext("The rater wrote the post."),
+    Exclusion.NEWCOMER: lazy_gettext(
+        "The rater was first seen after the submission, and this action cannot be taken back."
+    ),
+    Exclusion.TRUST: lazy_gettext("The rater's trust level is below what this community asks for."),
+    Exclusion.AGE: lazy_gettext("The rater was first seen more recently than this community asks for."),
 }
 TO_THE_RATER: Mapping[Exclusion, str] = {
-    Exclusion.AUTHOR: "you wrote this note",
-    Exclusion.SUBMITTER: "you submitted the post",
-    Exclusion.CONTENT_AUTHOR: "you wrote the post",
-    Exclusion.NEWCOMER: "you came after the submission, and this cannot be taken back",
-    Exclusion.TRUST: "this community asks for a higher trust level",
-    Exclusion.AGE: "this community asks raters to have been here for longer",
+    Exclusion.AUTHOR: lazy_gettext("you wrote this note"),
+    Exclusion.SUBMITTER: lazy_gettext("you submitted the post"),
+    Exclusion.CONTENT_AUTHOR: lazy_gettext("you wrote the post"),
+    Exclusion.NEWCOMER: lazy_gettext("you came after the submission, and this cannot be taken back"),
+    Exclusion.TRUST: lazy_gettext("this community asks for a higher trust level"),
+    Exclusion.AGE: lazy_gettext("this community asks raters to have been here for longer"),
 }
 """Why the rater's own rating does not count, shown after "Not counted:"."""
 

@@ -27,6 +27,7 @@ from app.core.models import (
 )
 from app.core.models.history import NOT_ABOUT_POSTS
 from app.core.permissions import Actor, Permission, allows, require
+from app.core.texts import gettext as _
 
 Entry = tuple[HistoryEntry, HistoryText]
 
@@ -152,7 +153,9 @@ def last_changed_by(session: Session, object_type: str, object_id: uuid.UUID, *w
     if row is None:
         return ""
     minutes = int((clock.now() - row.at).total_seconds() // 60)
-    return f" ({row.actor_name}, {f'{minutes} min ago' if minutes else 'just now'})"
+    if minutes == 0:
+        return _(" (%(name)s, just now)", name=row.actor_name)
+    return _(" (%(name)s, %(minutes)s min ago)", name=row.actor_name, minutes=minutes)
 
 
 def names(session: Session, entries: Sequence[Entry]) -> Mapping[uuid.UUID, str]:

@@ -23,6 +23,7 @@ from app.core.learning.labels import Label, Ordinary
 from app.core.learning.training import Outcome, Trained
 from app.core.models import Community, HistoryEntry, LearnedCategory, LearnedModel, Learning
 from app.core.permissions import SYSTEM
+from app.core.texts import lazy_gettext
 from app.core.thresholds import threshold_sets
 
 LEARN_JOB = "learn"
@@ -32,7 +33,7 @@ RETRAIN_AFTER = timedelta(hours=24)
 """A category is trained again after this many new labels, or after a day with at least one."""
 LEASE = timedelta(minutes=15)
 ENTRY_DELAY = timedelta(minutes=1)
-NOT_BETTER = "on the newest decisions it is no better than the other classifiers alone"
+NOT_BETTER = lazy_gettext("on the newest decisions it is no better than the other classifiers alone")
 
 
 class Outdated(Exception):

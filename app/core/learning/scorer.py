@@ -25,6 +25,7 @@ from app.core.models import LearnedCategory, LearnedModel, Learning, Request
 from app.core.permissions import Actor, Permission, require
 from app.core.recent import Recent
 from app.core.services.comparing import StoredPost, stored_posts
+from app.core.texts import gettext as _
 from app.core.thresholds import threshold_sets
 from app.core.thresholds.outcomes import Outcome
 from app.core.thresholds.routing import Place, Route, Scored, decide, higher, place_of, raise_to
@@ -242,7 +243,7 @@ def _loaded(session: Session, community_id: uuid.UUID, category: str, version: i
     model = versions.find(session, community_id, category, version)
     loaded = load(session, community_id, category, version)
     if loaded is None or model.erased_at is not None:
-        raise Conflict("This version can no longer be used", model.id)
+        raise Conflict(_("This version can no longer be used"), model.id)
     return loaded
 
 

@@ -19,6 +19,7 @@ from app.core.learning import sampling, versions
 from app.core.learning.training import Outcome
 from app.core.models import LearnedCategory, LearnedModel, Learning, Request, SampledPost
 from app.core.permissions import Actor, Permission, require
+from app.core.texts import gettext as _
 
 
 class State(StrEnum):
@@ -176,7 +177,7 @@ def switch(
     require(actor, Permission.REVISE_POLICY, community_id)
     limits.text(reason, "reason", limits.REASON_MAX)
     if sample_share and not sampling.LEAST_SHARE <= sample_share <= sampling.MOST_SHARE:
-        raise Invalid.field("sample_share", "must be 0, or 0.001 to 0.05")
+        raise Invalid.field("sample_share", _("must be 0, or 0.001 to 0.05"))
     serialise(session, community_id)
     learning = versions.settings_row(session, community_id)
     fixed = [row for row in versions.rows(session, community_id) if row.asks_first]
@@ -185,7 +186,7 @@ def switch(
     if sample_share != learning.sample_share:
         before["samples"], after["samples"] = _percent(learning.sample_share), _percent(sample_share)
     if before == after:
-        raise Invalid.field("learning", "is set like that already")
+        raise Invalid.field("learning", _("is set like that already"))
     learning.is_on, learning.asks_first = is_on, asks_first
     learning.sample_share = sample_share
     learning.sample_key = learning.sample_key or sampling.new_key()

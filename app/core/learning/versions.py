@@ -33,6 +33,8 @@ from app.core.models import (
     SampledPost,
 )
 from app.core.permissions import SYSTEM, Actor, Permission, require
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 
 SHOWN_VERSIONS = 20
 VERSIONS_KEPT = 20
@@ -78,17 +80,23 @@ def put_in_force(
     if row is None:
         raise NotFound("category")
     if based_on is not None and based_on != row.version_in_force:
-        raise Conflict(f"Version {row.version_in_force} was put in force in the meantime", community_id)
+        raise Conflict(
+            _(
+                "Version %(version)s was put in force in the meantime",
+                version=row.version_in_force,
+            ),
+            community_id,
+        )
     if version == row.version_in_force:
-        raise Invalid.field("version", "is in force already")
+        raise Invalid.field("version", _("is in force already"))
     chosen = find(session, community_id, category, version) if version else None
     if chosen is not None:
         if chosen.erased_at is not None:
-            raise Conflict("It was trained on content that has been erased since", chosen.id)
+            raise Conflict(_("It was trained on content that has been erased since"), chosen.id)
         if chosen.features != FEATURES_VERSION:
-            raise Conflict("It was trained by another release of the service", chosen.id)
+            raise Conflict(_("It was trained by another release of the service"), chosen.id)
         if chosen.outcome != Outcome.BETTER:
-            raise Invalid.field("version", "is not better than the other classifiers alone")
+            raise Invalid.field("version", _("is not better than the other classifiers alone"))
     # The way back must last: the next training would otherwise undo it in the night.
     row.asks_first = version < _newest_better(session, community_id, category)
     set_in_force(session, actor, row, chosen, reason=Reason(reason))
@@ -202,7 +210,7 @@ def _newest_better(session: Session, community_id: uuid.UUID, category: str) -> 
     )
 
 
-CAUSE = "content that it was trained on was erased"
+CAUSE = lazy_gettext("content that it was trained on was erased")
 
 
 def content_erased(session: Session, community_id: uuid.UUID, request_ids: Sequence[uuid.UUID]) -> None:

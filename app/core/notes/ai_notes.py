@@ -33,6 +33,7 @@ from app.core.models import AiDraft, FactCheckItem, Note, NoteDraft, Request
 from app.core.notes import draft_checks
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, allows, require
+from app.core.texts import gettext as _
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ClaimRating, Classification, NoteStatus
 
@@ -102,7 +103,7 @@ def prepare(session: Session, actor: Actor, request: Request) -> tuple[Post, Ite
     """
     require(actor, Permission.WRITE_NOTE, request.community_id, "request")
     if not communities.get(session, actor, request.community_id).ai_notes_enabled:
-        raise Forbidden("AI notes are switched off for this community")
+        raise Forbidden(_("AI notes are switched off for this community"))
     thresholds = threshold_sets.current(session, request.community_id)
     item = items.for_request(session, request)
     row = session.get(FactCheckItem, item.row_id) if item is not None and item.row_id is not None else None
@@ -211,7 +212,7 @@ def require_fit(draft: Draft, item: Item | None, pages: Sequence[Page] = ()) -> 
         and (draft.classification is Classification.NOT_MISLEADING or bool(draft.sources))
     )
     if not is_fit:
-        raise UpstreamFailed("AI provider sent an unusable answer")
+        raise UpstreamFailed(_("AI provider sent an unusable answer"))
 
 
 def language_gap(language: str, post: Post) -> bool:
@@ -272,7 +273,7 @@ def keep_draft(
     require(actor, Permission.MODERATE, request.community_id, "request")
     require_fit(draft, item, pages_of(session, request.community_id))
     if actor.account_id is None:
-        raise Conflict("Only a signed-in moderator can have a note drafted")
+        raise Conflict(_("Only a signed-in moderator can have a note drafted"))
     serialise(session, request.community_id)
     known = find_draft(session, actor, request)
     if known is not None:

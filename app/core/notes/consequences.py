@@ -14,10 +14,11 @@ from app.core.models import Action, Hold, Note
 from app.core.panels import doubts, opening, panels
 from app.core.permissions import SYSTEM
 from app.core.scoring import INERTIA, Verdict
+from app.core.texts import lazy_gettext
 from app.core.thresholds.routing import MISINFORMATION
 from app.core.vocabulary import IN_REVIEW, ActionState, Classification, NoteStatus
 
-NOT_AGREED = "Raters do not agree with it"
+NOT_AGREED = lazy_gettext("Raters do not agree with it")
 _UNRATED = NoteStatus.NEEDS_MORE_RATINGS
 _HELPFUL = NoteStatus.CURRENTLY_RATED_HELPFUL
 _NOT_HELPFUL = NoteStatus.CURRENTLY_RATED_NOT_HELPFUL

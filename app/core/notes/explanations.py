@@ -20,17 +20,23 @@ from app.core.models import Action, HistoryEntry, Note, Rating
 from app.core.notes import blindness
 from app.core.panels import panels, results
 from app.core.scoring import BLIND_MARGIN, BLIND_RATINGS, Counts, Model, Regime, Sums, Verdict
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionType, NoteStatus
 
-NO_RULE = "No rating counts yet."
+NO_RULE = lazy_gettext("No rating counts yet.")
 
 _STAFF = {
-    "force-published": "A moderator published it. No rating changes that.",
-    "dismissed": "A moderator dismissed it. No rating changes that.",
+    "force-published": lazy_gettext("A moderator published it. No rating changes that."),
+    "dismissed": lazy_gettext("A moderator dismissed it. No rating changes that."),
 }
-_CAMPS = "How raters agree on other notes tells two viewpoints apart, and both have to find it helpful."
-_NO_CAMPS = "Raters here do not fall into camps, so only the score counts."
-_COLD = "Too few raters or ratings in this community yet to tell viewpoints apart. Every rating counts alike."
+_CAMPS = lazy_gettext(
+    "How raters agree on other notes tells two viewpoints apart, and both have to find it helpful."
+)
+_NO_CAMPS = lazy_gettext("Raters here do not fall into camps, so only the score counts.")
+_COLD = lazy_gettext(
+    "Too few raters or ratings in this community yet to tell viewpoints apart. Every rating counts alike."
+)
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,7 @@ class Explanation:
 
     @property
     def excluded_total(self) -> int:
-        return sum(count for _, count in self.excluded)
+        return sum(count for _reason, count in self.excluded)
 
 
 def explain(session: Session, note: Note) -> Explanation:
@@ -116,14 +122,14 @@ def _with_panel(session: Session, note: Note, action: Action, explanation: Expla
             explanation,
             score=note.helpfulness_score,
             rule=f"{said} {rule}".strip(),
-            would_change="Nothing: a drawn panel decided it. A second look would be for another panel.",
+            would_change=_("Nothing: a drawn panel decided it. A second look would be for another panel."),
         )
     if results.closes_at(session, action) is None:
         return explanation
     return replace(
         explanation,
-        rule="A drawn panel decides. Its answers are shown after the decision.",
-        would_change="Only the panel's answers. Those of volunteers are kept, and decide nothing.",
+        rule=_("A drawn panel decides. Its answers are shown after the decision."),
+        would_change=_("Only the panel's answers. Those of volunteers are kept, and decide nothing."),
     )
 
 
@@ -142,20 +148,22 @@ def _afterwards(session: Session, action: Action) -> str:
         .limit(1)
     ).first()
     if action.overturned_reason == ACTED_BEFORE_IT_HEARD:
-        overturned = f"{ACTED_BEFORE_IT_HEARD}, so what it did was overturned."
+        overturned = _("The platform acted before it heard of the dismissal, so what it did was overturned.")
+    elif by_service:
+        overturned = _("The community overturned what had been decided.")
     else:
-        overturned = f"{'The community' if by_service else 'A moderator'} overturned what had been decided."
+        overturned = _("A moderator overturned what had been decided.")
     undone = undoing.sentence(action)
     if undone is not None:
         return f"{overturned} {undone}."
     if action.action_type is not ActionType.HIDE:
-        return f"{overturned} What the platform had done stays done unless it takes it back itself."
+        return f"{overturned} {_('What the platform had done stays done unless it takes it back itself.')}"
     restoration = session.scalars(sa.select(Action).where(Action.restores_id == action.id)).first()
     if restoration is None:
         return overturned
     if restoration.applied_at is not None:
-        return f"{overturned} The platform has shown the post again."
-    return f"{overturned} The post will be shown again: the platform has been asked to."
+        return f"{overturned} {_('The platform has shown the post again.')}"
+    return f"{overturned} {_('The post will be shown again: the platform has been asked to.')}"
 
 
 def _groups(sums: Sums, model: Model) -> list[Group]:
@@ -181,7 +189,7 @@ def _left_out(session: Session, note: Note) -> tuple[list[tuple[str, int]], int]
         )
         .group_by(Rating.note_version, Rating.exclusion_reason)
     ).all()
-    earlier = sum(count for version, _, count in rows if version != note.version)
+    earlier = sum(count for version, _slug, count in rows if version != note.version)
     reasons: dict[str, int] = {}
     for version, slug, count in rows:
         if version == note.version and slug is not None:
@@ -194,13 +202,13 @@ def _reason(slug: str) -> str:
     try:
         return eligibility.SENTENCES[Exclusion(slug)]
     except ValueError:
-        return "It was left out under an earlier rule."
+        return _("It was left out under an earlier rule.")
 
 
 def _rule(session: Session, note: Note, action: Action | None, verdict: Verdict | None) -> str:
     """The rule behind the status: a moderator's decision, else the rule stored with the status, else today's rule."""
     if blindness.is_lifted(note, action):
-        return "A moderator decided it. That stands until the second look ends."
+        return _("A moderator decided it. That stands until the second look ends.")
     if note.locked:
         return _STAFF["force-published" if note.force_published else "dismissed"]
     if verdict is None:
@@ -208,10 +216,18 @@ def _rule(session: Session, note: Note, action: Action | None, verdict: Verdict 
     sentence = scoring.RULES[note.status_rule if note.status_rule in scoring.RULES else verdict.rule]
     if note.helpful_pending_since is not None:
         minutes = community_settings.read(session, note.community_id).stabilisation_minutes
-        return f"{sentence} It is published once that has lasted for {minutes} minutes."
+        pending = ngettext(
+            "It is published once that has lasted for %(num)s minute.",
+            "It is published once that has lasted for %(num)s minutes.",
+            minutes,
+        )
+        return f"{sentence} {pending}"
     if note.status_locked_at is not None:
         days = community_settings.read(session, note.community_id).lock_days
-        return f"{sentence} After {days} days that became final."
+        final = ngettext(
+            "After %(num)s day that became final.", "After %(num)s days that became final.", days
+        )
+        return f"{sentence} {final}"
     return sentence
 
 
@@ -222,13 +238,13 @@ def _regime(model: Model) -> str:
 
 
 _CHANGES: Mapping[str, str] = {
-    "few-counted": "More ratings by people whose ratings of other notes turned out well.",
-    "divisive": "More raters of the viewpoint that likes it less, finding it helpful too.",
-    "one-sided": "More raters of the viewpoint that likes it less, finding it helpful too.",
-    "unbalanced": "More raters of the viewpoint that likes it less, finding it helpful too.",
-    "high-volume": "More raters beside the few who rate most.",
-    "correlated": "More raters who do not always rate alike.",
-    "both-sides-against": "Raters on both sides finding it helpful.",
+    "few-counted": lazy_gettext("More ratings by people whose ratings of other notes turned out well."),
+    "divisive": lazy_gettext("More raters of the viewpoint that likes it less, finding it helpful too."),
+    "one-sided": lazy_gettext("More raters of the viewpoint that likes it less, finding it helpful too."),
+    "unbalanced": lazy_gettext("More raters of the viewpoint that likes it less, finding it helpful too."),
+    "high-volume": lazy_gettext("More raters beside the few who rate most."),
+    "correlated": lazy_gettext("More raters who do not always rate alike."),
+    "both-sides-against": lazy_gettext("Raters on both sides finding it helpful."),
 }
 
 
@@ -236,37 +252,47 @@ def _would_change(
     note: Note, action: Action | None, verdict: Verdict | None, sums: Sums, model: Model
 ) -> str:
     if blindness.is_closed(note, action):
-        return "Nothing: it is locked."
+        return _("Nothing: it is locked.")
     is_decided = action is not None and action.action_state not in IN_REVIEW
     if action is not None and is_decided and action.action_state is not ActionState.APPLIED:
-        return "Nothing: a request is decided once."
+        return _("Nothing: a request is decided once.")
     if note.status_locked_at is not None:
-        return "Only a moderator: its status is final."
+        return _("Only a moderator: its status is final.")
     if verdict is None or sums.counts.total < model.min_ratings:
         more = model.min_ratings - sums.counts.total
-        return f"{more} more {'rating' if more == 1 else 'ratings'}: before that no note gets a status."
+        return ngettext(
+            "%(num)s more rating: before that no note gets a status.",
+            "%(num)s more ratings: before that no note gets a status.",
+            more,
+        )
     slug = scoring.slug_of(verdict.rule)
     if note.locked:
-        return "Ratings on which both viewpoints agree: they end the second look."
+        return _("Ratings on which both viewpoints agree: they end the second look.")
     if note.status is NoteStatus.CURRENTLY_RATED_HELPFUL and slug == "both-sides-for":
-        change = "Ratings on one of the sides that do not find it helpful"
+        change = _("Ratings on one of the sides that do not find it helpful.")
         if verdict.regime is Regime.WARM:
             bound = scoring.shown(verdict.threshold - scoring.FOR_BELOW - scoring.INERTIA)
-            change += f", or that bring its score below {bound}"
-        change += "."
+            change = _(
+                "Ratings on one of the sides that do not find it helpful, or that bring its score below %(score)s.",
+                score=bound,
+            )
     elif note.status is NoteStatus.CURRENTLY_RATED_HELPFUL:
         bound = scoring.shown(verdict.threshold - scoring.INERTIA)
-        change = f"Ratings that bring its score below {bound}."
+        change = _("Ratings that bring its score below %(score)s.", score=bound)
     elif note.status is NoteStatus.CURRENTLY_RATED_NOT_HELPFUL:
         low = scoring.shown(scoring.not_helpful_at(verdict.factor))
-        change = f"Ratings that bring its score above {low}."
+        change = _("Ratings that bring its score above %(score)s.", score=low)
     elif slug == "no-camps":
         bar = scoring.shown(verdict.threshold + BLIND_MARGIN)
-        change = (
-            f"At least {BLIND_RATINGS} ratings, and a score of at least {bar}: raters here show no camps."
+        change = _(
+            "At least %(ratings)s ratings, and a score of at least %(score)s: raters here show no camps.",
+            ratings=BLIND_RATINGS,
+            score=bar,
         )
+    elif slug in _CHANGES:
+        change = str(_CHANGES[slug])
     else:
-        change = _CHANGES.get(slug, f"Ratings that bring its score to {scoring.shown(verdict.threshold)}.")
+        change = _("Ratings that bring its score to %(score)s.", score=scoring.shown(verdict.threshold))
     if is_decided:
-        return f"{change} That could only open a second look: a request is decided once."
+        return f"{change} {_('That could only open a second look: a request is decided once.')}"
     return change

@@ -18,6 +18,8 @@ from app.core.ids import new_id
 from app.core.models import Note, Profile, Request
 from app.core.people import profiles
 from app.core.permissions import ADMIN_REQUIRED, SYSTEM, Actor, Permission, allows, require, require_found
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import Classification, NoteStatus, Verb
 from app.core.webhooks import events
 
@@ -75,7 +77,7 @@ def write(
     require(actor, Permission.WRITE_NOTE, community_id)
     limits.text(summary, "summary", limits.SUMMARY_MAX)
     if request is not None and request.community_id != community_id:
-        raise Malformed("community_server_id differs from the request's")
+        raise Malformed(_("community_server_id differs from the request's"))
     author_ref = author_ref if author_ref is not None else str(author.id)
     note = Note(
         id=new_id(),
@@ -96,7 +98,7 @@ def write(
         with session.begin_nested():
             begin(session, actor, note)
     except IntegrityError as error:
-        raise Conflict("This author already wrote a note on this request", note.request_id) from error
+        raise Conflict(_("This author already wrote a note on this request"), note.request_id) from error
     return note
 
 
@@ -168,9 +170,9 @@ def edit(
     _require_author_or_staff(session, actor, note)
     _lock_and_reload(session, note)
     if note.rationale:
-        raise Forbidden("The rationale of an action cannot be edited")
+        raise Forbidden(_("The rationale of an action cannot be edited"))
     if note.locked:
-        raise Forbidden("This note is locked")
+        raise Forbidden(_("This note is locked"))
     limits.text(summary, "summary", limits.SUMMARY_MAX)
     before = {"version": note.version, "classification": note.classification.value}
     is_new_version = summary != note.summary or (sources is not None and list(sources) != note.sources)
@@ -188,7 +190,11 @@ def edit(
     _record(session, actor, note, "note.edited", before=before, after=after)
     if note.version != before["version"] and note.status is not NoteStatus.NEEDS_MORE_RATINGS:
         make_move(
-            session, SYSTEM, note, NoteStatus.NEEDS_MORE_RATINGS, reason=Reason(cause="its text was changed")
+            session,
+            SYSTEM,
+            note,
+            NoteStatus.NEEDS_MORE_RATINGS,
+            reason=Reason(cause=lazy_gettext("its text was changed")),
         )
     return note
 
@@ -218,7 +224,7 @@ def _begin_version(note: Note) -> None:
 def withdraw(session: Session, actor: Actor, note: Note) -> None:
     """Delete a note: by its author or staff. Raises Forbidden for others, and for the rationale of an action."""
     if note.rationale:
-        raise Forbidden("The rationale of an action cannot be deleted")
+        raise Forbidden(_("The rationale of an action cannot be deleted"))
     _require_author_or_staff(session, actor, note)
     _lock_and_reload(session, note)
     note.deleted_at = clock.now()
@@ -282,5 +288,7 @@ def _require_author_or_staff(session: Session, actor: Actor, note: Note) -> None
         return
     if not allows(actor, Permission.MODERATE, note.community_id):
         raise Forbidden(
-            ADMIN_REQUIRED if actor.kind == "key" else "Only its author or a moderator may change this note"
+            ADMIN_REQUIRED
+            if actor.kind == "key"
+            else _("Only its author or a moderator may change this note")
         )

@@ -26,11 +26,13 @@ from app.core.people import profiles
 from app.core.periods import day_of
 from app.core.permissions import Actor, Permission, require
 from app.core.scoring import VALUES
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, NoteStatus
 
-SETTLED = "This is decided and its outcome has been shown, so answers stand as they were given"
+SETTLED = lazy_gettext("This is decided and its outcome has been shown, so answers stand as they were given")
 
-EDITED = "The post was edited meanwhile. Read it again, and answer then"
+EDITED = lazy_gettext("The post was edited meanwhile. Read it again, and answer then")
 
 
 @dataclass(frozen=True)
@@ -87,22 +89,22 @@ def rate(
     """
     require(actor, Permission.RATE, note.community_id, "note")
     if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rater.id):
-        raise Forbidden("rater_id must be the acting user")
+        raise Forbidden(_("rater_id must be the acting user"))
     named_id = rater.id
     rater = profiles.hold_canonical(session, rater)
     request = session.get(Request, note.request_id) if note.request_id else None
     # As late as possible: while this rater reads and writes, all others of the community wait.
     serialise(session, note.community_id)
-    _, community, action, newest, rating, held, known_day = _reread(session, note, rater)
+    _note, community, action, newest, rating, held, known_day = _reread(session, note, rater)
     if note.deleted_at is not None:
         raise NotFound("note")
     if edit is not None and action is not None and edit != str(action.newest_request_id or ""):
         raise Conflict(EDITED, action.id)
     person = eligibility.person_of(session, rater)
     if note.author_id in person.ids:
-        raise Forbidden("You cannot rate your own note")
+        raise Forbidden(_("You cannot rate your own note"))
     if blindness.is_closed(note, action):
-        raise Forbidden("This note is locked; its ratings are closed")
+        raise Forbidden(_("This note is locked; its ratings are closed"))
     in_view = _is_outcome_in_view(note, action, rating)
     if in_view and action is not None and actor.kind == "account":
         raise Settled(SETTLED)
@@ -209,12 +211,12 @@ def withdraw(session: Session, actor: Actor, rating: Rating) -> None:
         Forbidden: it is another rater's, or the note is locked.
         Settled: the actor uses the dashboard and has seen the item's outcome.
     """
-    _require_own(session, actor, rating, "You may withdraw only your own rating")
+    _require_own(session, actor, rating, _("You may withdraw only your own rating"))
     serialise(session, rating.community_id)
     note = session.get_one(Note, rating.note_id, populate_existing=True)
     action = verdicts.action_of(session, note)
     if actor.kind != "system" and blindness.is_closed(note, action):
-        raise Forbidden("This note is locked; its ratings are closed")
+        raise Forbidden(_("This note is locked; its ratings are closed"))
     if session.get(Rating, rating.id, populate_existing=True) is None:
         return  # another request withdrew it while this one waited for the lock
     if action is not None and actor.kind == "account" and _is_outcome_in_view(note, action, rating):
@@ -229,7 +231,7 @@ def withdraw(session: Session, actor: Actor, rating: Rating) -> None:
         seats.reopen(session, panel, rater_id)
     if note.deleted_at is None:
         scored = _rescored(session, note, rater_id, counted, None)
-        verdicts.follow(session, note, action, newest, scored, cause="a rating was withdrawn")
+        verdicts.follow(session, note, action, newest, scored, cause=lazy_gettext("a rating was withdrawn"))
 
 
 def remove(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -> None:
@@ -257,7 +259,7 @@ def get(session: Session, actor: Actor, rating_id: uuid.UUID) -> Rating:
 def get_own(session: Session, actor: Actor, rating_id: uuid.UUID) -> Rating:
     """The rating, for an actor who may change it. Raises NotFound as ``get``; Forbidden if it is another rater's."""
     rating = get(session, actor, rating_id)
-    _require_own(session, actor, rating, "You may change only your own rating")
+    _require_own(session, actor, rating, _("You may change only your own rating"))
     return rating
 
 
@@ -356,4 +358,6 @@ def _second_look_on_first_rating(session: Session, actor: Actor, action: Action)
         and action.action_state is ActionState.APPLIED
         and community_settings.read(session, action.community_id).second_look
     ):
-        actions.open_second_look(session, actor, action, reason=Reason("A member rated the decision"))
+        actions.open_second_look(
+            session, actor, action, reason=Reason(lazy_gettext("A member rated the decision"))
+        )

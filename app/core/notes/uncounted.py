@@ -7,12 +7,17 @@ from app.core.helpfulness import eligibility
 from app.core.helpfulness.eligibility import Exclusion
 from app.core.models import Action, Note, Panel, PanelSeat, Rating
 from app.core.panels import panels
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, ReviewGroup, SeatState
 
-FINAL = "The status of this note is final: it was written too long ago for answers to change it."
-CLOSED = "The review has ended, so the answer decides nothing."
-STAFF = "The review went to the moderators, who decide it."
-NOT_DRAWN = "A panel that was drawn by lot decides this review, and the rater has no seat on it."
+FINAL = lazy_gettext(
+    "The status of this note is final: it was written too long ago for answers to change it."
+)
+CLOSED = lazy_gettext("The review has ended, so the answer decides nothing.")
+STAFF = lazy_gettext("The review went to the moderators, who decide it.")
+NOT_DRAWN = lazy_gettext(
+    "A panel that was drawn by lot decides this review, and the rater has no seat on it."
+)
 
 
 def why(session: Session, rating: Rating, action: Action | None, state: ActionState | None) -> str | None:

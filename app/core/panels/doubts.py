@@ -26,12 +26,13 @@ from app.core.models import Action, Note, Profile, Rating
 from app.core.permissions import SYSTEM
 from app.core.scoring import Regime
 from app.core.scoring.sums import CORRELATED
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import ReviewGroup
 
 CHANCE = 0.01
 """A share of raters from one side that chance gives less often than this is a reason for doubt."""
-COLD = "Too few ratings in this community yet to tell viewpoints apart."
-BEFORE = "A drawn panel decided this before."
+COLD = lazy_gettext("Too few ratings in this community yet to tell viewpoints apart.")
+BEFORE = lazy_gettext("A drawn panel decided this before.")
 
 
 def find(session: Session, note: Note, scored: Scored) -> str | None:

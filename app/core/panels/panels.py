@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import bulk, clock
+from app.core import bulk, clock, texts
 from app.core.helpfulness import note_scores
 from app.core.helpfulness.note_scores import Fit, Scored
 from app.core.history import chain as history
@@ -17,6 +17,8 @@ from app.core.history.reason import Reason
 from app.core.models import Action, Note, Panel, PanelSeat, Rating
 from app.core.permissions import SYSTEM
 from app.core.scoring import Counts, Rater, Sides, Sums, Verdict
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import (
     IN_REVIEW,
     ActionState,
@@ -38,9 +40,11 @@ OPPOSED_SHARE = 6
 """Too many are more than one in this many of the seats that the panel began with: more than 2 of 12."""
 CONTESTED = "panel:contested@1"
 """A panel with a *no* from a known side does not act alone: a second panel, of other people, has to act, too."""
-CONFIRMS = f"A first panel would act, but was not of one mind, so a second one decides ({CONTESTED})."
-OVERTAKEN = "the review ended or went elsewhere"
-ALWAYS = "In this community drawn panels decide reviews."
+CONFIRMS = lazy_gettext(
+    "A first panel would act, but was not of one mind, so a second one decides (panel:contested@1)."
+)
+OVERTAKEN = lazy_gettext("the review ended or went elsewhere")
+ALWAYS = lazy_gettext("In this community drawn panels decide reviews.")
 
 
 def is_reviewed_by_raters(action: Action) -> bool:
@@ -186,7 +190,7 @@ def _is_certain(found: Scored, note: Note, judged: Verdict, missing: int, raised
     for value in (0.0, 1.0):
         for rater in others:
             sums: Sums = found.sums
-            for _ in range(missing):
+            for _one in range(missing):
                 sums = sums.plus(model, rater, value)
             then = Scored(found.fit, sums).verdict(note, raised=raised, was=NoteStatus.NEEDS_MORE_RATINGS)
             if then is None or then.status is not judged.status:
@@ -201,7 +205,8 @@ def end(session: Session, panel: Panel, outcome: PanelOutcome, cause: str = "") 
     panel.helpful, panel.somewhat_helpful = own.helpful, own.somewhat_helpful
     panel.not_helpful, panel.answered = own.not_helpful, own.total
     if outcome is PanelOutcome.DECIDED:
-        cause = explained(own, others, panel.reason)
+        with texts.chosen(None):  # as the history keeps it
+            cause = explained(own, others, panel.reason)
     panel.ended_at, panel.outcome, panel.shortlist = now, outcome, None
     session.flush()
     bulk.change(
@@ -245,10 +250,18 @@ _LEVELS = (HelpfulnessLevel.NOT_HELPFUL, HelpfulnessLevel.SOMEWHAT_HELPFUL, Help
 
 def explained(own: Counts, others: Counts, reason: str) -> str:
     """The explanation after the decision: what others said, and that a panel opened for ``reason`` decided."""
-    who = "A first panel and volunteers" if is_second(reason) else "Volunteers"
-    return f"{who}: {_in_words(others)}; a drawn panel decided ({_in_words(own)})."
+    values = {"others": _in_words(others), "panel": _in_words(own)}
+    if is_second(reason):
+        return _("A first panel and volunteers: %(others)s; a drawn panel decided (%(panel)s).", **values)
+    return _("Volunteers: %(others)s; a drawn panel decided (%(panel)s).", **values)
 
 
 def _in_words(counts: Counts) -> str:
-    unsure = f", {counts.somewhat_helpful} not sure" if counts.somewhat_helpful else ""
-    return f"{counts.helpful} yes, {counts.not_helpful} no{unsure}"
+    if counts.somewhat_helpful:
+        return _(
+            "%(yes)s yes, %(no)s no, %(unsure)s not sure",
+            yes=counts.helpful,
+            no=counts.not_helpful,
+            unsure=counts.somewhat_helpful,
+        )
+    return _("%(yes)s yes, %(no)s no", yes=counts.helpful, no=counts.not_helpful)

@@ -16,6 +16,7 @@ from app.core.errors import Conflict, NotFound
 from app.core.models import Action, HistoryEntry, Note, Panel, PanelRoll, PanelSeat, Profile, Rating
 from app.core.panels import draw, panels
 from app.core.scoring import Counts
+from app.core.texts import gettext as _
 from app.core.vocabulary import HelpfulnessLevel, SeatState
 
 
@@ -118,12 +119,12 @@ def repeat(session: Session, reference: uuid.UUID) -> Repeated:
     if panel is None:
         raise NotFound("panel")
     if panel.ended_at is None:
-        raise Conflict("The panel has not ended; its members are secret until then", panel.id)
+        raise Conflict(_("The panel has not ended; its members are secret until then"), panel.id)
     roll = (
         session.get(PanelRoll, panel.roll_id, options=[undefer(PanelRoll.raters)]) if panel.roll_id else None
     )
     if roll is None:
-        raise Conflict("Who could be drawn is not kept any more", panel.id)
+        raise Conflict(_("Who could be drawn is not kept any more"), panel.id)
     rows = session.execute(
         sa.select(PanelSeat.profile_id, PanelSeat.state)
         .where(PanelSeat.panel_id == panel.id)

@@ -19,6 +19,7 @@ from app.core.models import Account, AccountLink, Community, Membership, Notice,
 from app.core.people import passwords
 from app.core.permissions import Actor
 from app.core.security_events import SecurityEvent
+from app.core.texts import gettext as _
 from app.core.vocabulary import Role
 
 ADMINS_LOCK = uuid.UUID("00000000-0000-7000-8000-000000000002")
@@ -38,7 +39,7 @@ class Unconfirmed(Unauthenticated):
     """The password is right, but the e-mail address has not been confirmed yet."""
 
     def __init__(self, account_id: uuid.UUID) -> None:
-        super().__init__("Your email address is not confirmed yet")
+        super().__init__(_("Your email address is not confirmed yet"))
         self.account_id = account_id
 
 
@@ -60,7 +61,7 @@ def create(
     address = limits.email(email)
     hashed = passwords.hash_password(password, address)
     if find(session, address) is not None:
-        raise Conflict(f"{address} already has an account")
+        raise Conflict(_("%(address)s already has an account", address=address))
     return insert(session, address, hashed, display_name, confirmed=confirmed, service_admin=service_admin)
 
 
@@ -92,7 +93,7 @@ def insert(
         with session.begin_nested():
             session.add(account)
     except IntegrityError:
-        raise Conflict(f"{address} already has an account") from None
+        raise Conflict(_("%(address)s already has an account", address=address)) from None
     if service_admin:
         make_service_admin(session, account)
     return account
@@ -115,13 +116,15 @@ def insert_unconfirmed_member(
     """
     stored = address + limits.UNCONFIRMED
     if len(stored) > limits.EMAIL_MAX:
-        raise Invalid.field("display_name", "cannot be saved: the invitation's address is too long")
+        raise Invalid.field("display_name", _("cannot be saved: the invitation's address is too long"))
     try:
         return insert(session, stored, password_hash, display_name)
     except Conflict:
         raise Conflict(
-            "Another member signs in with this address without having confirmed it. Ask a service admin to invite you, "
-            "or ask for an invitation to another address of yours"
+            _(
+                "Another member signs in with this address without having confirmed it. Ask a service admin to invite "
+                "you, or ask for an invitation to another address of yours"
+            )
         ) from None
 
 
@@ -274,7 +277,7 @@ def deferred_actor(session: Session, account_id: uuid.UUID, community_id: uuid.U
     """
     account = get(session, account_id, again=True)
     if account.disabled_at is not None:
-        raise Forbidden("the account was disabled")
+        raise Forbidden(_("the account was disabled"))
     community = session.get_one(Community, community_id, populate_existing=True)
     closed = frozenset({community_id}) if community.archived_at is not None else frozenset[uuid.UUID]()
     return replace(actor_for(account), archived=closed)

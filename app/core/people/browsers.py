@@ -3,6 +3,8 @@
 import re
 
 from app.core.models import SignIn
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import SignInMethod
 
 _BROWSERS = (
@@ -24,10 +26,10 @@ _SYSTEMS = (
 )
 """The order matters: a browser's User-Agent also contains names that are further down the list."""
 _WAYS = {
-    SignInMethod.PASSWORD: "a password",
-    SignInMethod.PASSKEY: "a passkey",
-    SignInMethod.PROVIDER: "a provider",
-    SignInMethod.LINK: "a link",
+    SignInMethod.PASSWORD: lazy_gettext("a password"),
+    SignInMethod.PASSKEY: lazy_gettext("a passkey"),
+    SignInMethod.PROVIDER: lazy_gettext("a provider"),
+    SignInMethod.LINK: lazy_gettext("a link"),
 }
 
 
@@ -35,14 +37,14 @@ def device(user_agent: str) -> str:
     """A name such as “Firefox on Linux”; for an unknown browser, the first word of its User-Agent."""
     browser, system = _first(_BROWSERS, user_agent), _first(_SYSTEMS, user_agent)
     if browser and system:
-        return f"{browser} on {system}"
-    return browser or system or user_agent.split("/")[0].strip()[:40] or "Unknown device"
+        return _("%(browser)s on %(system)s", browser=browser, system=system)
+    return browser or system or user_agent.split("/")[0].strip()[:40] or _("Unknown device")
 
 
 def way(sign_in: SignIn) -> str:
     """With what the session began: "a password and a second factor"."""
     with_code = sign_in.is_strong and sign_in.method is SignInMethod.PASSWORD
-    return f"{_WAYS[sign_in.method]} and a second factor" if with_code else _WAYS[sign_in.method]
+    return _("a password and a second factor") if with_code else str(_WAYS[sign_in.method])
 
 
 def _first(names: tuple[tuple[str, str], ...], user_agent: str) -> str:

@@ -18,6 +18,7 @@ from app.core.mail import Kind
 from app.core.models import Account, Membership, Removal
 from app.core.people import accounts, mailed_links, sessions
 from app.core.security_events import SecurityEvent
+from app.core.texts import gettext as _
 from app.core.vocabulary import LinkPurpose, SessionEnd
 
 BATCH = 100
@@ -141,7 +142,7 @@ def ask_new_email(session: Session, account: Account, email: str) -> str:
     """
     address = limits.email(email)
     if address == account.email:
-        raise Invalid.field("email", "is your address already", email)
+        raise Invalid.field("email", _("is your address already"), email)
     mailed_links.drop(session, account.id, LinkPurpose.CHANGE_EMAIL)
     taken = accounts.find(session, address)
     if taken is not None and taken.confirmed_at is not None:

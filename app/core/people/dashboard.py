@@ -14,28 +14,30 @@ from sqlalchemy.orm import Session
 from app.core import limits, texts
 from app.core.errors import Invalid, Problem
 from app.core.models import Account
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import MediaVeil
 
 THEMES = ("system", "light", "dark")
 KEYS: Mapping[str, str] = {
-    "j": "Next row",
-    "k": "Previous row",
-    "x": "Tick the row",
-    "n": "Next post",
-    "p": "Previous post",
-    "v": "Show or hide the content",
-    "c": "Claim or Confirm",
-    "f": "Force-publish",
-    "d": "Dismiss",
-    "o": "Overturn",
-    "t": "Template",
-    "a": "Assign",
-    "i": "The author’s last posts",
-    "r": "Report the post",
-    "s": "Skip",
-    "u": "Undo",
-    "w": "Write a note",
-    "/": "Search",
+    "j": lazy_gettext("Next row"),
+    "k": lazy_gettext("Previous row"),
+    "x": lazy_gettext("Tick the row"),
+    "n": lazy_gettext("Next post"),
+    "p": lazy_gettext("Previous post"),
+    "v": lazy_gettext("Show or hide the content"),
+    "c": lazy_gettext("Claim or Confirm"),
+    "f": lazy_gettext("Force-publish"),
+    "d": lazy_gettext("Dismiss"),
+    "o": lazy_gettext("Overturn"),
+    "t": lazy_gettext("Template"),
+    "a": lazy_gettext("Assign"),
+    "i": lazy_gettext("The author’s last posts"),
+    "r": lazy_gettext("Report the post"),
+    "s": lazy_gettext("Skip"),
+    "u": lazy_gettext("Undo"),
+    "w": lazy_gettext("Write a note"),
+    "/": lazy_gettext("Search"),
 }
 """What each key does that can be changed, by the key it has at first."""
 FIXED = "123?g"
@@ -70,11 +72,13 @@ def bind_keys(account: Account, pressed: Mapping[str, str]) -> None:
     for key, new in chosen.items():
         problem = ""
         if len(new) != 1 or not new.isprintable() or new.isspace():
-            problem = "must be a single letter, digit or sign"
+            problem = _("must be a single letter, digit or sign")
         elif new in FIXED:
-            problem = f"cannot be {new.upper()}, which has a meaning of its own"
+            problem = _("cannot be %(key)s, which has a meaning of its own", key=new.upper())
         elif new in taken:
-            problem = f"cannot be {new.upper()}, which is “{KEYS[taken[new]]}”"
+            problem = _(
+                "cannot be %(key)s, which is “%(meaning)s”", key=new.upper(), meaning=KEYS[taken[new]]
+            )
         if problem:
             problems.append(Problem("value_error", (key,), problem, new[:20]))
         taken.setdefault(new, key)
@@ -103,16 +107,22 @@ def set_preferences(account: Account, **chosen: Unpack[Preferences]) -> None:
         Invalid: unknown theme, language or timezone, or ``undo_seconds`` out of range.
     """
     if (theme := chosen.get("theme", "system")) not in THEMES:
-        raise Invalid.field("theme", f"must be one of {', '.join(THEMES)}", theme)
+        raise Invalid.field("theme", _("must be one of %(choices)s", choices=", ".join(THEMES)), theme)
     language = chosen.get("language")
     if language is not None and language not in texts.NAMES:
-        raise Invalid.field("language", f"must be one of {', '.join(texts.NAMES)}", language)
+        raise Invalid.field(
+            "language", _("must be one of %(choices)s", choices=", ".join(texts.NAMES)), language
+        )
     if (timezone := chosen.get("timezone", "UTC")) not in available_timezones():
-        raise Invalid.field("timezone", "must be a timezone such as Europe/Paris", timezone)
+        raise Invalid.field("timezone", _("must be a timezone such as Europe/Paris"), timezone)
     least, most = limits.UNDO_SECONDS
     seconds = chosen.get("undo_seconds")
     if seconds is not None and not least <= seconds <= most:
-        raise Invalid.field("undo_seconds", f"must be a whole number from {least} to {most}", seconds)
+        raise Invalid.field(
+            "undo_seconds",
+            _("must be a whole number from %(least)s to %(most)s", least=least, most=most),
+            seconds,
+        )
     for name, value in chosen.items():
         setattr(account, name, value)
 

@@ -19,6 +19,7 @@ from app.core.models import (
 from app.core.people import group_roles
 from app.core.permissions import Actor, require_service_admin
 from app.core.security_events import SecurityEvent
+from app.core.texts import gettext as _
 from app.core.vocabulary import Role
 
 
@@ -59,7 +60,7 @@ def set_map(
         NotFound: there is no such provider or community.
         Invalid: a name is empty or too long, or there are too many.
     """
-    require_service_admin(actor, "sets what groups give")
+    require_service_admin(actor, _("Only a service admin sets what groups give"))
     provider = session.get(IdentityProvider, provider_id)
     if provider is None or provider.removed_at is not None:
         raise NotFound("provider")
@@ -68,7 +69,7 @@ def set_map(
     limits.text(reason, "reason", limits.REASON_MAX, least=0)
     for value in roles:
         limits.text(value, "group", limits.NAME_MAX)
-    limits.room(limits.GROUP_ROLES, len(roles) - 1, "groups", "given a role")
+    limits.room(limits.GROUP_ROLES, len(roles) - 1, "groups")
     serialise(session, community_id)
     before = read_map(session, provider_id, community_id)
     if before == roles:

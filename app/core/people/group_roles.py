@@ -28,11 +28,12 @@ from app.core.models import (
 from app.core.people import members, sessions
 from app.core.permissions import Actor, Permission, roles_with
 from app.core.security_events import SecurityEvent
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import Role, SessionEnd
 
 APPLY_JOB = "apply_group_roles"
 BATCH = 100
-CAUSE = "groups of the sign-in provider"
+CAUSE = lazy_gettext("groups of the sign-in provider")
 
 
 def provider_actor(provider: IdentityProvider) -> Actor:

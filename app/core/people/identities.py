@@ -27,6 +27,7 @@ from app.core.people.openid import Claims
 from app.core.permissions import Actor
 from app.core.sealing import Sealer
 from app.core.security_events import SecurityEvent
+from app.core.texts import gettext as _
 
 
 class AddressKnown(Forbidden):
@@ -64,7 +65,7 @@ def sign_in(session: Session, sealer: Sealer, provider: IdentityProvider, claims
     else:
         account = session.get_one(Account, identity.account_id)
     if account.disabled_at is not None or identity.deactivated_at is not None:
-        raise Forbidden("Your account here is switched off. Ask an admin")
+        raise Forbidden(_("Your account here is switched off. Ask an admin"))
     keep_claims(session, sealer, identity, claims)
     identity.last_used_at = clock.now()
     session.flush()
@@ -84,13 +85,20 @@ def connect(
     account = session.get_one(Account, account_id)
     identity = find(session, provider.id, claims.subject)
     if identity is not None and identity.account_id != account_id:
-        raise Conflict(f"This account at {provider.label} is connected with another account here")
+        raise Conflict(
+            _("This account at %(provider)s is connected with another account here", provider=provider.label)
+        )
     if identity is None:
         other = sa.select(Identity.id).where(
             Identity.provider_id == provider.id, Identity.account_id == account_id
         )
         if session.scalar(other.limit(1)) is not None:
-            raise Conflict(f"You are connected with another account at {provider.label}. Disconnect it first")
+            raise Conflict(
+                _(
+                    "You are connected with another account at %(provider)s. Disconnect it first",
+                    provider=provider.label,
+                )
+            )
         identity = _insert(session, provider, account, claims.subject)
         mail.ask(session, Kind.PROVIDER_CONNECTED, account_id=account_id)
         security_events.log_at_commit(
@@ -118,7 +126,10 @@ def disconnect(session: Session, account_id: uuid.UUID, identity_id: uuid.UUID) 
     account = session.get_one(Account, account_id, populate_existing=True)
     if not ways_in.has_way_in(session, account, but=identity.id):
         raise Conflict(
-            f"{provider.label} is your only way to sign in. Add a password, a passkey or another provider first"
+            _(
+                "%(provider)s is your only way to sign in. Add a password, a passkey or another provider first",
+                provider=provider.label,
+            )
         )
     bulk.change(session, sa.delete(ProviderGroupMember).where(ProviderGroupMember.identity_id == identity.id))
     identity.claimed_groups = []
@@ -189,15 +200,22 @@ def _create_account(session: Session, provider: IdentityProvider, claims: Claims
     with the address unconfirmed, so that no mail goes there and its owner is not kept out.
     """
     if not claims.email:
-        raise Forbidden(f"{provider.label} sent no email address, which a new account needs")
+        raise Forbidden(
+            _("%(provider)s sent no email address, which a new account needs", provider=provider.label)
+        )
     if claims.email_verified is False:
         raise Forbidden(
-            f"{provider.label} has not verified your email address. Verify it there, then sign in again"
+            _(
+                "%(provider)s has not verified your email address. Verify it there, then sign in again",
+                provider=provider.label,
+            )
         )
     try:
         address = limits.email(claims.email)
     except Invalid:
-        raise Forbidden(f"{provider.label} sent an email address that cannot be used here") from None
+        raise Forbidden(
+            _("%(provider)s sent an email address that cannot be used here", provider=provider.label)
+        ) from None
     known, member = accounts.find(session, address), accounts.find_unconfirmed_member(session, address)
     if (
         known is not None
@@ -210,13 +228,19 @@ def _create_account(session: Session, provider: IdentityProvider, claims: Claims
         known = None
     if known is not None or member is not None:
         raise AddressKnown(
-            "Your address has an account here, which is not connected with this provider. Sign in as you did before, "
-            f"then connect {provider.label} in Settings"
+            _(
+                "Your address has an account here, which is not connected with this provider. "
+                "Sign in as you did before, then connect %(provider)s in Settings",
+                provider=provider.label,
+            )
         )
     if not provider.creates_accounts:
         raise Forbidden(
-            f"No account here is connected with your account at {provider.label}, and it does not create new ones. "
-            "Ask an admin for an invitation"
+            _(
+                "No account here is connected with your account at %(provider)s, and it does not create new ones. "
+                "Ask an admin for an invitation",
+                provider=provider.label,
+            )
         )
     name = (claims.name or address.split("@")[0])[: limits.NAME_MAX]
     try:
@@ -224,9 +248,13 @@ def _create_account(session: Session, provider: IdentityProvider, claims: Claims
             return accounts.insert(session, address, passwords.NO_PASSWORD, name, confirmed=True)
         return accounts.insert_unconfirmed_member(session, address, passwords.NO_PASSWORD, name)
     except Conflict:  # another request inserted the address at the same moment
-        raise Forbidden("Another sign-in made an account with your address just now. Sign in again") from None
+        raise Forbidden(
+            _("Another sign-in made an account with your address just now. Sign in again")
+        ) from None
     except Invalid:
-        raise Forbidden(f"{provider.label} sent an email address that is too long") from None
+        raise Forbidden(
+            _("%(provider)s sent an email address that is too long", provider=provider.label)
+        ) from None
 
 
 def _insert(session: Session, provider: IdentityProvider, account: Account, subject: str) -> Identity:
@@ -235,7 +263,7 @@ def _insert(session: Session, provider: IdentityProvider, account: Account, subj
         with session.begin_nested():
             session.add(identity)
     except IntegrityError:  # another request of the same person was first
-        raise Conflict("You signed in twice at the same moment. Sign in again") from None
+        raise Conflict(_("You signed in twice at the same moment. Sign in again")) from None
     return identity
 
 

@@ -18,6 +18,7 @@ from app.core.models import Account, AccountLink, Community, Membership
 from app.core.people import accounts, mailed_links
 from app.core.people.mailed_links import LinkOver
 from app.core.permissions import Actor, Permission, require
+from app.core.texts import gettext as _
 from app.core.vocabulary import LinkPurpose, Role
 
 OBJECT = "invitation"
@@ -88,11 +89,15 @@ def invite(
         )
     )
     if current_role is not None:
-        raise Invalid.field("email", f"belongs to a member who is {current_role} here already", email)
+        raise Invalid.field(
+            "email",
+            _("belongs to a member of this community already"),
+            email,
+        )
     for earlier in session.scalars(_waiting(community_id).where(AccountLink.email == address)):
         _end(session, actor, earlier)
     waiting = sa.select(sa.func.count()).select_from(_waiting(community_id).subquery())
-    limits.room(limits.INVITATIONS, session.scalar(waiting) or 0, "email", "invited")
+    limits.room(limits.INVITATIONS, session.scalar(waiting) or 0, "email")
     link = mailed_links.begin(
         session,
         LinkPurpose.INVITE,
@@ -130,7 +135,7 @@ def withdraw(session: Session, actor: Actor, invitation_id: uuid.UUID) -> Accoun
     serialise(session, link.community_id)
     session.refresh(link)
     if link.used_at or link.withdrawn_at or link.expires_at <= clock.now():
-        raise Conflict("This invitation was accepted or is over", link.id)
+        raise Conflict(_("This invitation was accepted or is over"), link.id)
     _end(session, actor, link)
     return link
 
@@ -191,7 +196,7 @@ def accept(session: Session, account: Account, token: str) -> Membership:
     """
     offer = find_offer(session, token)
     if account.id != offer.account_id:
-        raise Forbidden(f"This invitation is for {offer.email}")
+        raise Forbidden(_("This invitation is for %(email)s", email=offer.email))
     return _join(session, account, offer, token)
 
 
@@ -232,7 +237,7 @@ def accept_new(session: Session, token: str, display_name: str, password_hash: s
     """
     offer = find_offer(session, token)
     if offer.account_id is not None:
-        raise Conflict("This address has an account. Sign in to accept", offer.account_id)
+        raise Conflict(_("This address has an account. Sign in to accept"), offer.account_id)
     limits.text(display_name, "display_name", limits.NAME_MAX)
     if not offer.confirms:
         member = accounts.insert_unconfirmed_member(session, offer.email, password_hash, display_name)
@@ -261,7 +266,7 @@ def refuse_above_own(actor: Actor, community_id: uuid.UUID, role: Role) -> None:
         return
     actor_role = actor.role_in(community_id)
     if actor_role is None or actor_role.rank < role.rank:
-        raise Forbidden("You may not give a role above your own")
+        raise Forbidden(_("You may not give a role above your own"))
 
 
 def _is_still_allowed(session: Session, link: AccountLink) -> bool:

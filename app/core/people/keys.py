@@ -22,6 +22,7 @@ from app.core.ids import new_id
 from app.core.models import ApiKey, Community, KeyCommunity
 from app.core.permissions import Actor, Permission, require
 from app.core.security_events import SecurityEvent
+from app.core.texts import gettext as _
 from app.core.vocabulary import KeyTemplate, Scope
 
 PREFIX = "bnk_"
@@ -89,22 +90,22 @@ def mint(
     everywhere = community_ids is None
     privileged = actor.kind == "system" or actor.service_admin
     if not privileged and (everywhere or may_open_communities):
-        raise Forbidden("Only a service admin mints keys for every community")
+        raise Forbidden(_("Only a service admin mints keys for every community"))
     limits.text(name, "name", limits.NAME_MAX)
     limits.text(reason, "reason", limits.REASON_MAX, least=0)
     if days is not None and not 1 <= days <= DAYS_MAX:
-        raise Invalid.field("days", f"must be from 1 to {DAYS_MAX}", days)
+        raise Invalid.field("days", _("must be from 1 to %(most)s", most=DAYS_MAX), days)
     reachable = tuple(dict.fromkeys(community_ids or ()))
     if not everywhere and not reachable:
-        raise Invalid.field("communities", "must name at least one")
+        raise Invalid.field("communities", _("must name at least one"))
     for community_id in reachable:
         require(actor, Permission.MANAGE_KEYS, community_id)
     for community_id in sorted(reachable):
         serialise(session, community_id)
     if key_id is not None and session.get(ApiKey, key_id) is not None:
-        raise Conflict("This key was created already", key_id)
+        raise Conflict(_("This key was created already"), key_id)
     for community_id in reachable:
-        limits.room(limits.KEYS, _live_keys(session, community_id), "communities", "given a key")
+        limits.room(limits.KEYS, _live_keys(session, community_id), "communities")
     adapter = template is KeyTemplate.ADAPTER
     public_part, secret_part = secrets.token_hex(6), secrets.token_urlsafe(32)
     key = ApiKey(
@@ -125,7 +126,7 @@ def mint(
         with session.begin_nested():
             session.add(key)
     except IntegrityError as error:
-        raise Conflict("This key was created already", key_id) from error
+        raise Conflict(_("This key was created already"), key_id) from error
     about = {
         "name": name,
         "template": template.value,

@@ -24,6 +24,8 @@ from app.core import bulk, clock, ids, limits
 from app.core.errors import Invalid, Refused
 from app.core.ids import new_id
 from app.core.models import Account, AccountLink, LinkCode, Profile
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import LinkPurpose
 
 LIVES: Mapping[LinkPurpose, timedelta] = {
@@ -41,7 +43,7 @@ class LinkOver(Refused):
     """The link was used, withdrawn or replaced, has expired, or never existed: the same error for all."""
 
     def __init__(self) -> None:
-        super().__init__("This link does not work any more")
+        super().__init__(_("This link does not work any more"))
 
 
 def begin(
@@ -161,7 +163,7 @@ characters.
 """
 CODE_LENGTH = 8
 VALID_FOR = timedelta(minutes=limits.LINK_CODE_MINUTES)
-NOT_VALID = "is wrong, used or expired; ask for a new one in the dashboard under Settings"
+NOT_VALID = lazy_gettext("is wrong, used or expired; ask for a new one in the dashboard under Settings")
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,7 @@ def usable_code(session: Session, profile: Profile, code: str) -> LinkCode:
         fresh = row.used_at is None and row.expires_at > clock.now()
         if (repeated or fresh) and account.disabled_at is None:
             return row
-    raise Invalid.field("code", NOT_VALID, type="invalid_code")
+    raise Invalid.field("code", str(NOT_VALID), type="invalid_code")
 
 
 def _plain_code(code: str) -> str:

@@ -25,12 +25,14 @@ from app.core.permissions import (
     roles_with,
 )
 from app.core.security_events import SecurityEvent
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import ActionState, Role, SessionEnd
 
 SERVICE = uuid.UUID(int=0)
 """The lock for disabling accounts; no community has this id."""
-LAST_ADMIN = "You are the last admin here. Make another member an admin first"
-LAST_SERVICE_ADMIN = "You are the last service admin. Appoint another one first"
+LAST_ADMIN = lazy_gettext("You are the last admin here. Make another member an admin first")
+LAST_SERVICE_ADMIN = lazy_gettext("You are the last service admin. Appoint another one first")
 
 
 def change_role(
@@ -55,7 +57,12 @@ def change_role(
     _keep_an_admin(session, actor, membership)
     if membership.provider_id is not None and role.rank < before.rank:
         label = session.get_one(IdentityProvider, membership.provider_id).label
-        raise Conflict(f"The groups of {label} give this role. Change it there, or remove the member")
+        raise Conflict(
+            _(
+                "The groups of %(provider)s give this role. Change it there, or remove the member",
+                provider=label,
+            )
+        )
     membership.role, membership.provider_id, membership.given_role = role, None, None
     session.flush()
     if role not in roles_with(Permission.MODERATE):
@@ -104,13 +111,13 @@ def set_disabled(
         Forbidden: the actor is no service admin.
         Conflict: it is the actor's own account, and they are a community's last admin or the last service admin.
     """
-    require_service_admin(actor, "disables accounts")
+    require_service_admin(actor, _("Only a service admin disables accounts"))
     limits.text(reason, "reason", limits.REASON_MAX)
     serialise(session, SERVICE)
     if actor.kind != "system":
         acting = _account_now(session, actor)
         if acting is None or not acting.service_admin:
-            raise Forbidden("You are no service admin any more")
+            raise Forbidden(_("You are no service admin any more"))
     account = accounts.get(session, account_id, again=True)
     if (account.disabled_at is not None) == disabled:
         return account
@@ -165,7 +172,10 @@ def refuse_last_admin(session: Session, actor: Actor) -> None:
     for membership, name in memberships:
         if is_last_admin(session, membership):
             raise Conflict(
-                f"You are the last admin of {name}. Make another member an admin there or archive it first",
+                _(
+                    "You are the last admin of %(name)s. Make another member an admin there or archive it first",
+                    name=name,
+                ),
                 membership.community_id,
             )
 
@@ -222,13 +232,13 @@ def _role_now(session: Session, actor: Actor, community_id: uuid.UUID) -> Role:
         )
     )
     if role is not Role.ADMIN or account is None:
-        raise Forbidden("You are no admin of this community any more")
+        raise Forbidden(_("You are no admin of this community any more"))
     return role
 
 
 def _refuse_above(actor_role: Role, *roles: Role) -> None:
     if any(role.rank > actor_role.rank for role in roles):
-        raise Forbidden("You may not give or take a role above your own")
+        raise Forbidden(_("You may not give or take a role above your own"))
 
 
 def _keep_an_admin(session: Session, actor: Actor, membership: Membership) -> None:

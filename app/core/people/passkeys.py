@@ -31,6 +31,7 @@ from app.core.mail import Kind
 from app.core.models import Account, Membership, Passkey
 from app.core.people import accounts, second_factors, sign_in_steps
 from app.core.security_events import SecurityEvent
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import Role, SignInStepPurpose
 
 LASTS = timedelta(minutes=limits.PASSKEY_MINUTES)
@@ -48,8 +49,8 @@ MALFORMED = (
     RecursionError,
 )
 """What the library raises for what a browser would not send."""
-NOT_VALID = "This passkey was not accepted. Try again, or sign in another way"
-REFUSED = (
+NOT_VALID = lazy_gettext("This passkey was not accepted. Try again, or sign in another way")
+REFUSED = lazy_gettext(
     "This passkey was refused, because it counted fewer uses than before: a sign of a copy. "
     "Sign in another way, remove it and add another one"
 )

@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session
 from app.core import bulk, limits
 from app.core.errors import Invalid
 from app.core.models import Account
+from app.core.texts import gettext as _
 
 hasher = PasswordHasher()
 """Argon2id with the library's parameters (RFC 9106, low-memory); tests replace it with a cheap one."""
@@ -100,12 +101,12 @@ def _is_hash_of(account: Account | None, spelling: str) -> bool:
 def check_password(password: str, email: str = "", field: str = "password") -> None:
     """Check that a password has at least 8 characters and is not a common one; no composition rules (ASVS 6.2)."""
     if _length(password) < limits.PASSWORD_MIN:
-        raise Invalid.field(field, f"must have at least {limits.PASSWORD_MIN} characters")
+        raise Invalid.field(field, _("must have at least %(least)s characters", least=limits.PASSWORD_MIN))
     if len(_normalised(password)) > limits.PASSWORD_MAX:
-        raise Invalid.field(field, f"must have at most {limits.PASSWORD_MAX} characters")
+        raise Invalid.field(field, _("must have at most %(most)s characters", most=limits.PASSWORD_MAX))
     limits.storable(password, field)
     if _is_common(password) or (email and _normalised(password).casefold() == _normalised(email).casefold()):
-        raise Invalid.field(field, "is too easy to guess; choose another")
+        raise Invalid.field(field, _("is too easy to guess; choose another"))
 
 
 @cache

@@ -24,11 +24,13 @@ from app.core.people.ways_in import LOCK, SETS_SIGN_IN
 from app.core.permissions import Actor, require_service_admin
 from app.core.sealing import Sealer
 from app.core.security_events import SecurityEvent
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import SessionEnd
 
 _SET_BY_SERVER = uuid.UUID("5d9c1a52-7a0e-5c3f-9f5e-6f1f3c3a9b38")
 """The namespace of the ids of providers that the server's settings name."""
-SERVER_SETS = "The server's settings set this provider. Change it there"
+SERVER_SETS = lazy_gettext("The server's settings set this provider. Change it there")
 Verb = Callable[[Session, Actor, uuid.UUID], IdentityProvider]
 """The type of ``enable``, ``disable`` and ``identities.remove_provider``."""
 
@@ -93,13 +95,13 @@ def check(draft: Draft) -> Draft:
         value = getattr(draft, name)
         limits.text(value, name, most)
         if not (value.isascii() and value.isprintable()) or " " in value:
-            raise Invalid.field(name, "must be written without spaces and accents", value)
+            raise Invalid.field(name, _("must be written without spaces and accents"), value)
     if draft.client_secret:
         limits.text(draft.client_secret, "client_secret", limits.SECRET_MAX)
         if not (draft.client_secret.isascii() and draft.client_secret.isprintable()):
-            raise Invalid.field("client_secret", "must be written without accents")
+            raise Invalid.field("client_secret", _("must be written without accents"))
     if "openid" not in scopes.split():
-        raise Invalid.field("scopes", "must include openid", draft.scopes)
+        raise Invalid.field("scopes", _("must include openid"), draft.scopes)
     limits.text(scopes, "scopes", 500)
     limits.text(draft.groups_claim, "groups_claim", 100, least=0)
     return replace(draft, label=draft.label.strip(), scopes=scopes, groups_claim=draft.groups_claim.strip())
@@ -131,7 +133,7 @@ def add(
         with session.begin_nested():
             session.add(provider)
     except IntegrityError:
-        raise Invalid.field("issuer", "has a provider with this client id already", draft.issuer) from None
+        raise Invalid.field("issuer", _("has a provider with this client id already"), draft.issuer) from None
     log(session, SecurityEvent.PROVIDER_ADDED, actor, provider)
     return provider
 
@@ -148,7 +150,7 @@ def change(
     """
     provider = changeable(session, actor, provider_id)
     if provider.etag != etag:
-        raise Conflict("This provider was changed meanwhile. Load the page again", provider.id)
+        raise Conflict(_("This provider was changed meanwhile. Load the page again"), provider.id)
     draft = check(replace(draft, issuer=provider.issuer, client_id=provider.client_id))
     _refuse_same_label(session, draft, but=provider.id)
     _apply(provider, sealer, draft)
@@ -182,7 +184,9 @@ def enable(session: Session, actor: Actor, provider_id: uuid.UUID) -> IdentityPr
     if is_set_by_server(provider):
         raise Forbidden(SERVER_SETS)
     if provider.tried_at is None:
-        raise Conflict("Try the provider first: sign in there once, and see what it says of you", provider.id)
+        raise Conflict(
+            _("Try the provider first: sign in there once, and see what it says of you"), provider.id
+        )
     provider.enabled_at = clock.now()
     log(session, SecurityEvent.PROVIDER_ENABLED, actor, provider)
     return provider
@@ -229,7 +233,10 @@ def set_by_server(session: Session, sealer: Sealer, draft: Draft | None) -> Iden
         session.flush()
     except IntegrityError:
         raise Conflict(
-            f"{draft.issuer} was added under Sign-in with the same client id; remove it there first"
+            _(
+                "%(issuer)s was added under Sign-in with the same client id; remove it there first",
+                issuer=draft.issuer,
+            )
         ) from None
     return provider
 
@@ -276,7 +283,7 @@ def _refuse_same_label(session: Session, draft: Draft, but: uuid.UUID | None = N
     """Two buttons that say the same would leave people guessing."""
     for other in listed(session):
         if other.id != but and other.label.casefold() == draft.label.casefold():
-            raise Invalid.field("label", "is that of another provider", draft.label)
+            raise Invalid.field("label", _("is that of another provider"), draft.label)
 
 
 def _apply(provider: IdentityProvider, sealer: Sealer, draft: Draft) -> None:

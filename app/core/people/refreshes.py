@@ -18,6 +18,7 @@ from app.core.people import group_roles, identities, providers
 from app.core.people.openid import Claims, LoggedOut
 from app.core.sealing import Sealer
 from app.core.security_events import SecurityEvent
+from app.core.texts import gettext as _
 from app.core.vocabulary import SignInStepPurpose
 
 REFRESH_EVERY = timedelta(minutes=15)
@@ -138,7 +139,7 @@ def log_out(session: Session, provider_id: uuid.UUID, token: LoggedOut, lives_un
                 )
             )
     except IntegrityError:
-        raise Replayed("This logout token was used before") from None
+        raise Replayed(_("This logout token was used before")) from None
     identity = identities.find(session, provider_id, token.subject) if token.subject is not None else None
     if token.subject is not None and identity is None:
         return 0

@@ -13,6 +13,7 @@ from app.core.errors import NotFound
 from app.core.models import IdentityProvider
 from app.core.permissions import Actor, require_service_admin
 from app.core.security_events import SecurityEvent
+from app.core.texts import gettext as _
 
 PREFIX = "bns_"
 _FORM = re.compile(PREFIX + r"[A-Za-z0-9_-]{20,100}")
@@ -64,7 +65,7 @@ def authenticate(session: Session, text: str) -> IdentityProvider | None:
 
 def _provider(session: Session, actor: Actor, provider_id: uuid.UUID) -> IdentityProvider:
     """The provider as it is now, locked."""
-    require_service_admin(actor, "makes and removes keys for SCIM")
+    require_service_admin(actor, _("Only a service admin makes and removes keys for SCIM"))
     serialise(session, provider_id)
     provider = session.get(IdentityProvider, provider_id, populate_existing=True)
     if provider is None or provider.removed_at is not None:

@@ -26,6 +26,7 @@ from app.core.people import accounts
 from app.core.permissions import Actor, require_service_admin
 from app.core.sealing import SealBroken, Sealer
 from app.core.security_events import SecurityEvent
+from app.core.texts import gettext as _
 
 log = logging.getLogger(__name__)
 
@@ -93,7 +94,7 @@ def begin_codes(session: Session, sealer: Sealer, account: Account) -> str:
         Conflict: codes are set up already.
     """
     if account.totp_since is not None:
-        raise Conflict("Codes are set up already. Switch them off first")
+        raise Conflict(_("Codes are set up already. Switch them off first"))
     secret = pyotp.random_base32()
     account.totp_secret, account.totp_step = sealer.seal(secret, str(account.id)), None
     session.flush()
@@ -180,7 +181,7 @@ def reset(session: Session, actor: Actor, account_id: uuid.UUID, reason: str) ->
         Forbidden: the actor is no service admin.
         Conflict: there is nothing to remove.
     """
-    require_service_admin(actor, "removes the second factors of others")
+    require_service_admin(actor, _("Only a service admin removes the second factors of others"))
     limits.text(reason, "reason", limits.REASON_MAX)
     account = accounts.get(session, account_id, again=True)
     for membership in sorted(account.memberships, key=lambda membership: membership.community_id):
@@ -191,7 +192,7 @@ def reset(session: Session, actor: Actor, account_id: uuid.UUID, reason: str) ->
     account.totp_secret = account.totp_since = account.totp_step = None
     session.flush()
     if not (gone or present.has_codes):
-        raise Conflict(f"{account.display_name} has no second factor")
+        raise Conflict(_("%(name)s has no second factor", name=account.display_name))
     mail.ask(session, Kind.FACTORS_RESET, account_id=account.id)
     security_events.log_at_commit(session, SecurityEvent.FACTORS_RESET, actor, account_id=account.id)
     for membership in account.memberships:

@@ -12,12 +12,13 @@ from app.core.models import Account, Identity, IdentityProvider, Passkey, SignIn
 from app.core.people import accounts, passwords
 from app.core.permissions import Actor, require_service_admin
 from app.core.security_events import SecurityEvent
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 
 LOCK = uuid.UUID("00000000-0000-7000-8000-000000000038")
 """The lock for changes of providers and of the switch for passwords."""
-SETS_SIGN_IN = "sets how people sign in"
-"""What only service admins do, for the refusal."""
-NO_WAY_LEFT = (
+SETS_SIGN_IN = lazy_gettext("Only a service admin sets how people sign in")
+NO_WAY_LEFT = lazy_gettext(
     "Passwords are off, and no service admin could sign in without this provider. Switch passwords on first"
 )
 
@@ -61,8 +62,10 @@ def set_passwords(session: Session, actor: Actor, on: bool) -> None:
         return
     if not on and not admin_has_a_provider(session):
         raise Conflict(
-            "First enable a provider, and connect a service admin's account with it in Settings: "
-            "otherwise no service admin could sign in"
+            _(
+                "First enable a provider, and connect a service admin's account with it in Settings: "
+                "otherwise no service admin could sign in"
+            )
         )
     rules.passwords = on
     rules.etag += 1

@@ -7,7 +7,8 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, mail
+from app.core import clock, mail, texts
+from app.core.communities import settings as community_settings
 from app.core.errors import Invalid
 from app.core.mail import Kind
 from app.core.models import Account, Community
@@ -15,6 +16,7 @@ from app.core.panels import seats
 from app.core.people import accounts, profiles
 from app.core.permissions import Permission, allows
 from app.core.raters import help_needed, run
+from app.core.texts import gettext as _
 from app.core.vocabulary import Digest
 
 DIGEST_JOB = "digests"
@@ -30,7 +32,7 @@ def choose(account: Account, frequency: str) -> None:
         Invalid: not off, daily or weekly.
     """
     if frequency not in set(Digest):
-        raise Invalid.field("digest", f"must be one of {', '.join(Digest)}", frequency)
+        raise Invalid.field("digest", _("must be one of %(choices)s", choices=", ".join(Digest)), frequency)
     account.digest = Digest(frequency)
 
 
@@ -106,10 +108,13 @@ def send(session: Session, account_id: uuid.UUID) -> bool:
     ).first()
     if account is None or not _is_due(account):
         return False
-    if not waiting_for(session, account):
+    waiting = waiting_for(session, account)
+    if not waiting:
         return False
     account.digest_sent_at = clock.now()
-    mail.ask(session, Kind.DIGEST, account_id=account.id)
+    settings = community_settings.for_community(waiting[0][0], community_settings.defaults(session))
+    with texts.chosen(texts.named(settings.language)):  # nobody asked for the mail
+        mail.ask(session, Kind.DIGEST, account_id=account.id)
     return True
 
 

@@ -16,6 +16,7 @@ from app.core import bulk, clock
 from app.core.errors import Invalid
 from app.core.models import Membership
 from app.core.permissions import Actor, Permission, require
+from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 from app.core.vocabulary import Role
 
@@ -163,9 +164,9 @@ def answer(session: Session, actor: Actor, community_id: uuid.UUID, name: str, s
     """
     require(actor, Permission.RATE, community_id)
     if name not in BY_NAME:
-        raise Invalid.field("example", f"must be one of {', '.join(BY_NAME)}", name)
+        raise Invalid.field("example", _("must be one of %(choices)s", choices=", ".join(BY_NAME)), name)
     if said not in ANSWERS:
-        raise Invalid.field("answer", f"must be one of {', '.join(ANSWERS)}", said)
+        raise Invalid.field("answer", _("must be one of %(choices)s", choices=", ".join(ANSWERS)), said)
     membership = _membership(session, actor, community_id)
     if membership is not None:
         membership.practice = {**answers_of(membership), name: said}

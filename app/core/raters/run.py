@@ -22,6 +22,7 @@ from app.core.permissions import Actor
 from app.core.raters import answers, help_needed, help_order, notes_needed, samples
 from app.core.raters.answers import What
 from app.core.raters.samples import Asked
+from app.core.texts import gettext as _
 from app.core.thresholds import threshold_sets
 
 
@@ -142,11 +143,13 @@ def choose_preferences(
         Invalid: too many languages, or a number out of range.
     """
     if len(languages) > limits.LANGUAGES_MAX:
-        raise Invalid.field("languages", f"must be at most {limits.LANGUAGES_MAX}")
+        raise Invalid.field("languages", _("must be at most %(most)s", most=limits.LANGUAGES_MAX))
     most = limits.BREAK_AFTER_SEVERE_MAX
     if break_after_severe is not None and not 0 <= break_after_severe <= most:
         raise Invalid.field(
-            "break_after_severe", f"must be a whole number from 0 to {most}", break_after_severe
+            "break_after_severe",
+            _("must be a whole number from 0 to %(most)s", most=most),
+            break_after_severe,
         )
     account.languages = list(dict.fromkeys(languages))
     account.avoided_categories = list(dict.fromkeys(avoided_categories))

@@ -22,6 +22,7 @@ from app.core.learning.labels import LEAST_RATERS
 from app.core.models import Action, Profile, RaterParameters, Request, SampleAnswer, SampledPost, ScoringState
 from app.core.people import profiles
 from app.core.permissions import SYSTEM, Actor, Permission, allows, require
+from app.core.texts import gettext as _
 from app.core.vocabulary import HelpfulnessLevel
 
 Asked = Action | SampledPost
@@ -135,7 +136,7 @@ def answer(
     """
     row = _hold(session, actor, sample, rater)
     if not is_open(session, sample):
-        raise Conflict("This question is closed", sample.id)
+        raise Conflict(_("This question is closed"), sample.id)
     exclusion = eligibility.sample_exclusion_reason(session, sample, rater)
     if row.level is None:
         sample.answers += 1
@@ -180,7 +181,7 @@ def take_back(session: Session, actor: Actor, sample: SampledPost, rater: Profil
     if row is None or row.level is None:
         return  # another request took it back while this one waited for the lock
     if not is_open(session, sample):
-        raise Forbidden("This question is closed")
+        raise Forbidden(_("This question is closed"))
     sample.answers -= 1
     session.delete(row)
     session.flush()
@@ -204,9 +205,9 @@ def _lock(session: Session, actor: Actor, sample: SampledPost, rater: Profile) -
     """
     require(actor, Permission.RATE, sample.community_id, "item")
     if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rater.id):
-        raise Forbidden("rater_id must be the acting user")
+        raise Forbidden(_("rater_id must be the acting user"))
     if not asks(actor, sample.community_id):
-        raise Forbidden("Moderators are not asked about it")
+        raise Forbidden(_("Moderators are not asked about it"))
     rater = profiles.hold_canonical(session, rater)
     serialise(session, sample.community_id)
     session.refresh(sample)

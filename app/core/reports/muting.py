@@ -15,6 +15,7 @@ from app.core.history import chain as history
 from app.core.history.reason import Reason
 from app.core.models import Account, MutedReporter, Profile, Report
 from app.core.permissions import Actor, Permission, require
+from app.core.texts import gettext as _
 from app.core.vocabulary import ReportState
 
 COUNTED_FOR = timedelta(days=90)
@@ -33,7 +34,9 @@ def mute(
     require(actor, Permission.MODERATE, community_id)
     limits.text(reason, "reason", limits.REASON_MAX)
     if not 1 <= days <= limits.MUTE_DAYS_MAX:
-        raise Invalid.field("days", f"must be a whole number from 1 to {limits.MUTE_DAYS_MAX}", days)
+        raise Invalid.field(
+            "days", _("must be a whole number from 1 to %(most)s", most=limits.MUTE_DAYS_MAX), days
+        )
     _require_reporter(session, community_id, profile_id)
     serialise(session, community_id)
     until = clock.now() + timedelta(days=days)

@@ -19,6 +19,7 @@ from app.core.db import serialise
 from app.core.history.reason import Reason
 from app.core.models import Action, Community, Report, Request
 from app.core.permissions import SYSTEM
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import OUTCOMES, ActionState, ReportOutcome, ReportState, RequestStatus
 
 BATCH = 500
@@ -33,9 +34,9 @@ _OF_ACTION = {
     ActionState.SCAN_EXEMPT: ReportState.REJECTED,
 }
 CAUSES = {
-    ReportState.UPHELD: "the platform acted on the post",
-    ReportState.REJECTED: "the post was kept",
-    ReportState.UNDECIDED: "there was no decision about the post",
+    ReportState.UPHELD: lazy_gettext("the platform acted on the post"),
+    ReportState.REJECTED: lazy_gettext("the post was kept"),
+    ReportState.UNDECIDED: lazy_gettext("there was no decision about the post"),
 }
 
 

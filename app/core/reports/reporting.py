@@ -20,6 +20,7 @@ from app.core.permissions import Actor, Permission, require, require_found
 from app.core.reports import asking, outcomes, reporters, sums
 from app.core.requests import following, posts, submitting
 from app.core.requests.submitting import Submission
+from app.core.texts import gettext as _
 from app.core.thresholds.routing import OTHER
 from app.core.vocabulary import ReportOrigin, ReportState
 
@@ -81,7 +82,7 @@ def file(session: Session, actor: Actor, community: Community, reporter: Profile
         return Filed(first, is_new=False)
     person = eligibility.person_of(session, person_profile)
     standing = reporters.standing_of(session, community, person, person_profile.id)
-    limits.room(limits.OPEN_REPORTS, standing.open, "report_id", "filed")
+    limits.room(limits.OPEN_REPORTS, standing.open, "report_id")
     is_author = person.is_called(request.platform_author_id)
     latest = actions.live_for(session, request.id)
     outcome = outcomes.outcome_of(session, request, latest)
@@ -125,11 +126,11 @@ def withdraw(session: Session, actor: Actor, report: Report) -> None:
     serialise(session, report.community_id)
     session.refresh(report)
     if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, report.reporter_id):
-        raise Forbidden("Only its reporter may withdraw a report")
+        raise Forbidden(_("Only its reporter may withdraw a report"))
     if report.state is ReportState.WITHDRAWN:
         return
     if report.state is not ReportState.OPEN:
-        raise Conflict("This report has an outcome already", report.id)
+        raise Conflict(_("This report has an outcome already"), report.id)
     request = session.get_one(Request, report.request_id)
     latest = actions.live_for(session, request.id)
     before = asking.weighed(session, request, latest) if latest is not None else ()
@@ -159,7 +160,7 @@ def _check(new: NewReport) -> None:
     if new.text is not None:
         limits.text(new.text, "text", limits.REPORT_MAX, least=0)
     if new.request_id is None and new.platform_message_id is None:
-        raise Invalid.field("request_id", "Field required, or platform_message_id", type="missing")
+        raise Invalid.field("request_id", _("Field required, or platform_message_id"), type="missing")
 
 
 def _category(session: Session, community_id: uuid.UUID, name: str | None) -> str:
@@ -168,7 +169,7 @@ def _category(session: Session, community_id: uuid.UUID, name: str | None) -> st
         return OTHER
     known = asking.categories(session, community_id)
     if name not in known:
-        raise Invalid.field("category", f"must be one of {', '.join(known)}", name[:50])
+        raise Invalid.field("category", _("must be one of %(choices)s", choices=", ".join(known)), name[:50])
     return name
 
 

@@ -12,6 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from app.core import texts
+from app.core.texts import ngettext
+
 PRIOR_CASES = 4
 PRIOR_SHARE = 0.5
 NEWCOMER_FOR = timedelta(days=1)
@@ -74,13 +77,20 @@ class Tally:
     @property
     def words(self) -> str:
         """In words: "3 reports, 2 of them by people whose reports were right before"."""
-        if self.number == 1:
-            return "1 report, by a person whose reports were right before" if self.right else "1 report"
-        people = "people whose reports were right before"
         if not self.right:
-            return f"{self.number:,} reports"
-        which = "all" if self.right == self.number else f"{self.right:,} of them"
-        return f"{self.number:,} reports, {which} by {people}"
+            return ngettext("%(num)s report", "%(num)s reports", self.number)
+        if self.right == self.number:
+            return ngettext(
+                "%(num)s report, by a person whose reports were right before",
+                "%(num)s reports, all by people whose reports were right before",
+                self.number,
+            )
+        return ngettext(
+            "%(num)s report, %(right)s of them by people whose reports were right before",
+            "%(num)s reports, %(right)s of them by people whose reports were right before",
+            self.number,
+            right=texts.number(self.right),
+        )
 
 
 def tally(reports: Iterable[Alike]) -> Tally:

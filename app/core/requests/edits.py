@@ -17,9 +17,10 @@ from app.core.panels import panels
 from app.core.permissions import SYSTEM
 from app.core.requests import posts
 from app.core.review import holds
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import ActionState, ActionTier
 
-CAUSE = "the post was edited"
+CAUSE = lazy_gettext("the post was edited")
 MOST = 6
 """The most texts of a post that a page of a moderator shows, with what was changed between them."""
 
@@ -141,5 +142,7 @@ def carry_on(session: Session, request: Request, review: Action) -> Action:
         due_at=review.due_at,
         urgent_at=review.urgent_at,
     )
-    begin(session, SYSTEM, action, reason=Reason(cause="the submission before it was withdrawn"))
+    begin(
+        session, SYSTEM, action, reason=Reason(cause=lazy_gettext("the submission before it was withdrawn"))
+    )
     return action

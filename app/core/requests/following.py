@@ -22,12 +22,13 @@ from app.core.history.reason import Reason
 from app.core.models import Action, Decision, Request
 from app.core.permissions import SYSTEM
 from app.core.requests import edits, posts
+from app.core.texts import lazy_gettext
 from app.core.thresholds.routing import Route
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup
 
 BATCH = 100
 """Requests that one transaction looks after."""
-SAME_POST = "the same post was submitted before"
+SAME_POST = lazy_gettext("the same post was submitted before")
 _OVER = (RequestStatus.COMPLETED, RequestStatus.FAILED)
 _REVERSED = (ActionState.OVERTURNED, ActionState.SCAN_EXEMPT)
 

@@ -30,6 +30,7 @@ from app.core.requests.score_rows import (
 )
 from app.core.requests.scorings import Scoring, combined
 from app.core.services.calling import ServiceClassifier, stored_version
+from app.core.texts import lazy_gettext
 from app.core.thresholds import threshold_sets
 from app.core.thresholds.routing import Route, Scored, decide, for_review, observed, raise_to
 from app.core.vocabulary import ActionTier, AttachmentState, RequestStatus, ServiceMode
@@ -39,7 +40,7 @@ WAITS = (2.0, 10.0, 60.0, 300.0, 900.0)
 """Seconds to wait, in turn, for the text to be scored first."""
 SUFFIX = "+images"
 """What the name of a service has where its scores are those of pictures."""
-CAUSE = "its pictures were scored"
+CAUSE = lazy_gettext("its pictures were scored")
 TEXT_MAX = 2_000
 """Characters of the post that are sent beside each picture."""
 

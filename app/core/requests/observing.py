@@ -24,13 +24,14 @@ from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.requests import score_rows, submitting
 from app.core.requests.scorings import Scoring, combined
 from app.core.requests.submitting import Submission
+from app.core.texts import lazy_gettext
 from app.core.thresholds import post_scores, threshold_sets
 from app.core.thresholds.routing import decide, observed
 from app.core.vocabulary import ActionTier, RequestStatus
 
 DAYS = 366
 """How old a post may be. Statistics count every quarter of an hour since the first one."""
-CAUSE = "only observed"
+CAUSE = lazy_gettext("only observed")
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from app.core.ids import parse_id
 from app.core.models import Action, Decision, Note, Request
 from app.core.paging import Page, Slice, paginate
 from app.core.permissions import Actor
+from app.core.texts import gettext as _
 from app.core.vocabulary import RequestStatus, Standing
 
 _SHOWN = (
@@ -114,7 +115,7 @@ def _find(
     if not rows:
         raise NotFound("request")
     if len(rows) > 1:
-        raise Malformed("This request_id stands in several communities; name one with X-Adapter-Scope")
+        raise Malformed(_("This request_id stands in several communities; name one with X-Adapter-Scope"))
     return rows[0]
 
 

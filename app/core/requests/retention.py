@@ -24,12 +24,13 @@ from app.core.learning import versions
 from app.core.models import Action, AiDraft, Community, Decision, Note, NoteDraft, Report, Request, Score
 from app.core.permissions import SYSTEM
 from app.core.requests import kept_facts
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import ActionState, RequestStatus
 
 BATCH = 200
 """Requests per transaction, so that other writers need not wait long."""
 
-WITHDRAWN = "The submission was withdrawn"
+WITHDRAWN = lazy_gettext("The submission was withdrawn")
 """In place of the content of a withdrawn post."""
 
 _UNSETTLED = (ActionState.PROPOSED, ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)

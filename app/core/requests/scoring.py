@@ -29,6 +29,7 @@ from app.core.requests.post_facts import ReadFacts
 from app.core.requests.scorings import Scoring, combined, decided, score_text, timeouts
 from app.core.requests.waiting import Waiting
 from app.core.review import waves as review_waves
+from app.core.texts import lazy_gettext
 from app.core.thresholds import threshold_sets
 from app.core.thresholds.routing import (
     UNFINISHED,
@@ -42,9 +43,9 @@ from app.core.thresholds.routing import (
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus
 from app.core.webhooks import events
 
-ARCHIVED = "the community was archived"
-PAUSED = "automatic actions were paused"
-NOT_FINISHED = "a classifier could not finish"
+ARCHIVED = lazy_gettext("the community was archived")
+PAUSED = lazy_gettext("automatic actions were paused")
+NOT_FINISHED = lazy_gettext("a classifier could not finish")
 
 
 class StateChanged(Exception):

@@ -26,6 +26,7 @@ from app.core.models import Action, Attachment, Note, Report, Request, SampledPo
 from app.core.notes import notes
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.requests import edits, following, posts, reading, retention
+from app.core.texts import lazy_gettext
 from app.core.thresholds.routing import ESCALATED, STAFF_TARGET, Route
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Verb
 
@@ -182,7 +183,13 @@ def escalate(session: Session, actor: Actor, request: Request) -> Action:
     if request.status is RequestStatus.COMPLETED:
         make_move(session, actor, request, RequestStatus.IN_PROGRESS)
     elif request.status is RequestStatus.PENDING:
-        make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, reason=Reason(cause="escalated"))
+        make_move(
+            session,
+            SYSTEM,
+            request,
+            RequestStatus.IN_PROGRESS,
+            reason=Reason(cause=lazy_gettext("escalated")),
+        )
     route = Route(ActionTier.CONSENSUS, ESCALATED, 0.0, 0.0, Verb.HIDE, ReviewGroup.STAFF, 0, STAFF_TARGET)
     note = notes.write_rationale(
         session, request, "something to look at", "A member asked staff to look at it", route.verb
@@ -234,7 +241,7 @@ def withdraw(session: Session, actor: Actor, request: Request) -> None:
     _lock(session, request)
     live = actions.live_for(session, request.id)
     is_under_review = live is not None and live.action_state is ActionState.UNDER_REVIEW
-    cause = Reason(cause="the submission was withdrawn")
+    cause = Reason(cause=lazy_gettext("the submission was withdrawn"))
     if live is not None and is_under_review:
         following.hand_over(session, request, live)
         actions.decide_none(session, SYSTEM, live, confidence=1.0, reason=cause)

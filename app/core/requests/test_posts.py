@@ -20,6 +20,7 @@ from app.core.models import Action, Request, Score
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.requests import submitting
 from app.core.requests.submitting import TEST_MARK, Submission
+from app.core.texts import gettext as _
 from app.core.thresholds import threshold_sets
 
 SENDER = "bridgenote-test"
@@ -90,13 +91,13 @@ def send(
     """
     require(actor, Permission.SEND_TEST_POST, community_id)
     if not is_reference(reference):
-        raise Invalid.field("reference", "must be one of ours", reference)
+        raise Invalid.field("reference", _("must be one of ours"), reference)
     if not text:
         offered = categories(session, community_id)
         if category is not None and category not in TEXTS:
-            raise Invalid.field("category", "has no test post; write a text of your own", category)
+            raise Invalid.field("category", _("has no test post; write a text of your own"), category)
         if category is None and not offered:
-            raise Conflict("No category in use has a test post. Write a text of your own")
+            raise Conflict(_("No category in use has a test post. Write a text of your own"))
         text = TEXTS[category or offered[0]]
     receipt = submitting.submit(session, SYSTEM, community_id, _submission(reference, text))
     if receipt.new:

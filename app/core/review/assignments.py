@@ -16,6 +16,7 @@ from app.core.history.reason import Reason
 from app.core.models import Account, Action, Membership
 from app.core.permissions import Actor, Permission, require, roles_with
 from app.core.review import claims
+from app.core.texts import gettext as _
 from app.core.vocabulary import ActionState, ReviewGroup
 
 ASSIGNED, SNOOZED = "claim.assigned", "claim.snoozed"
@@ -65,7 +66,7 @@ def assign(
     if account_id is not None:
         name = colleagues(session, actor, action.community_id).get(account_id)
         if name is None:
-            raise Invalid.field("assignee", "must be a moderator of this community")
+            raise Invalid.field("assignee", _("must be a moderator of this community"))
     claims.check_changeable(session, actor, action, version)
     if account_id == action.assigned_to_id and not reason.reason:
         return name
@@ -100,7 +101,7 @@ def snooze(
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
     if time and time not in SNOOZES:
-        raise Invalid.field("snooze", "must be one of the times that are offered")
+        raise Invalid.field("snooze", _("must be one of the times that are offered"))
     _lock(session, action)
     claims.check_changeable(session, actor, action, version)
     until = clock.now() + time if time else None
@@ -113,7 +114,7 @@ def snooze(
 def _lock(session: Session, action: Action) -> None:
     serialise_and_reload(session, action)
     if action.action_state is not ActionState.UNDER_REVIEW:
-        raise Conflict("This is decided already", action.id)
+        raise Conflict(_("This is decided already"), action.id)
 
 
 def may_escalate(action: Action) -> bool:
@@ -137,7 +138,7 @@ def escalate(
     limits.text(reason.reason, "reason", limits.REASON_MAX)
     serialise_and_reload(session, action)
     if not may_escalate(action):
-        raise Conflict("Staff reviews this already, or it is decided", action.id)
+        raise Conflict(_("Staff reviews this already, or it is decided"), action.id)
     claims.check_changeable(session, actor, action, version)
     entry = actions.send_to_staff(session, actor, action, reason=reason)
     claims.release(session, actor, action)

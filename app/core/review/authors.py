@@ -15,6 +15,7 @@ from app.core.models import Action, AuthorNote, Request
 from app.core.models.decisions import HIDDEN
 from app.core.models.notes import judged_by_itself
 from app.core.permissions import Actor, Permission, require
+from app.core.texts import gettext as _
 
 POSTS = 5
 """How many earlier posts are listed."""
@@ -93,9 +94,9 @@ def write_note(
     """
     require(actor, Permission.MODERATE, community_id, "author")
     if actor.account_id is None:
-        raise Forbidden("Only a signed-in moderator can write_note about an author")
+        raise Forbidden(_("Only a signed-in moderator can write a note about an author"))
     if author is None:
-        raise Invalid.field("text", "cannot be kept: the platform named no author")
+        raise Invalid.field("text", _("cannot be kept: the platform named no author"))
     text = text.strip()
     if text:
         limits.text(text, "text", limits.REASON_MAX)
@@ -108,7 +109,7 @@ def write_note(
             AuthorNote.community_id == community_id,
             AuthorNote.platform_author_id == author,
         )
-        limits.room(limits.AUTHOR_NOTES, session.scalar(written) or 0, "text", "changed again")
+        limits.room(limits.AUTHOR_NOTES, session.scalar(written) or 0, "text")
     note = AuthorNote(
         community_id=community_id,
         platform_author_id=author,

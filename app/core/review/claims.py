@@ -22,6 +22,7 @@ from app.core.models import Account, Action, HistoryEntry, Hold
 from app.core.permissions import Actor, Permission, require
 from app.core.review import decision_trace, queue_filters
 from app.core.review.queue_filters import QueueFilter
+from app.core.texts import gettext as _
 
 LEASE = timedelta(minutes=limits.CLAIM_MINUTES)
 TAKEN_OVER = "claim.taken_over"
@@ -36,10 +37,12 @@ def claim(session: Session, actor: Actor, action: Action) -> None:
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
     if actor.account_id is None:
-        raise Forbidden("Only a signed-in moderator can claim a post")
+        raise Forbidden(_("Only a signed-in moderator can claim a post"))
     if not _lease(session, actor, action, open_to(actor, clock.now())):
         holder = session.get(Account, action.claimed_by_id) if action.claimed_by_id else None
-        raise Conflict(f"Claimed by {holder.display_name if holder else 'a colleague'}", action.id)
+        if holder is None:
+            raise Conflict(_("Claimed by a colleague"), action.id)
+        raise Conflict(_("Claimed by %(name)s", name=holder.display_name), action.id)
 
 
 def _lease(session: Session, actor: Actor, action: Action, *where: sa.ColumnElement[bool]) -> bool:
@@ -53,7 +56,7 @@ def take_over(session: Session, actor: Actor, action: Action) -> str | None:
     """Claim an item that a colleague holds and notify them. Return their name, or None if it is free now."""
     require(actor, Permission.MODERATE, action.community_id, "item")
     if actor.account_id is None:
-        raise Forbidden("Only a signed-in moderator can claim a post")
+        raise Forbidden(_("Only a signed-in moderator can claim a post"))
     serialise_and_reload(session, action)
     holder = held_by_other(session, actor, action)
     if holder is None:
@@ -97,7 +100,14 @@ def check_free(session: Session, actor: Actor, action: Action) -> None:
     if holder is None or action.claimed_until is None:
         return
     minutes = max(1, math.ceil((action.claimed_until - clock.now()).total_seconds() / 60))
-    raise Conflict(f"Claimed by {holder.display_name}, for {minutes} min at most", action.id)
+    raise Conflict(
+        _(
+            "Claimed by %(name)s, for %(minutes)s min at most",
+            name=holder.display_name,
+            minutes=minutes,
+        ),
+        action.id,
+    )
 
 
 def check_changeable(session: Session, actor: Actor, action: Action, version: int | None = None) -> None:
@@ -123,8 +133,8 @@ def check_not_held(actor: Actor, held: Hold | None) -> None:
     if held is None:
         return
     if held.account_id == actor.account_id:
-        raise Conflict("You have decided this already, in another window; undo that first", held.id)
-    raise Conflict(f"{held.account_name} is deciding this right now", held.id)
+        raise Conflict(_("You have decided this already, in another window; undo that first"), held.id)
+    raise Conflict(_("%(name)s is deciding this right now", name=held.account_name), held.id)
 
 
 def check_version(session: Session, action: Action, version: int | None) -> None:
@@ -134,7 +144,7 @@ def check_version(session: Session, action: Action, version: int | None) -> None
         Conflict: the item changed; the detail says by whom.
     """
     if version is not None and action.version != version:
-        raise Conflict(f"Changed{decision_trace.by_whom(session, action.id)}; look again", action.id)
+        raise Conflict(decision_trace.changed(session, action.id), action.id)
 
 
 def lost(session: Session, actor: Actor, action: Action) -> HistoryEntry | None:

@@ -17,6 +17,8 @@ from app.core.history.reason import Reason
 from app.core.models import HistoryEntry, HistoryText, Hold
 from app.core.permissions import Actor
 from app.core.states import ACTION
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, pgettext
 from app.core.vocabulary import HELD_VERBS
 
 HELD = "decision.held"
@@ -55,7 +57,7 @@ def held(session: Session, actor: Actor, hold: Hold) -> None:
 def undone(session: Session, actor: Actor, hold: Hold) -> None:
     """Record that a held decision was undone. The reason is repeated only if the moderator undid it personally."""
     own = actor.account_id == hold.account_id
-    reason = reason_of(hold) if own else Reason(cause="the person who decided has left")
+    reason = reason_of(hold) if own else Reason(cause=lazy_gettext("the person who decided has left"))
     _record(session, actor, hold, UNDONE, reason)
 
 
@@ -64,8 +66,28 @@ def lapsed(session: Session, actor: Actor, hold: Hold, cause: str) -> HistoryEnt
     return _record(session, actor, hold, LAPSED, Reason(hold.reason, cause=cause))
 
 
-def by_whom(session: Session, object_id: uuid.UUID) -> str:
-    """Who decided an action or note last, or else changed it last, and when: " by Sam, 2 min ago". No comments."""
+def already_decided(session: Session, object_id: uuid.UUID) -> str:
+    """A sentence: "Already decided by Sam, 2 min ago"."""
+    last = last_decider(session, object_id)
+    if last is None:
+        return _("Already decided")
+    if last.minutes == 0:
+        return _("Already decided by %(who)s, just now", who=last.name)
+    return _("Already decided by %(who)s, %(minutes)s min ago", who=last.name, minutes=last.minutes)
+
+
+def changed(session: Session, object_id: uuid.UUID) -> str:
+    """A sentence: "Changed by Sam, 2 min ago; look again"."""
+    last = last_decider(session, object_id)
+    if last is None:
+        return _("Changed; look again")
+    if last.minutes == 0:
+        return _("Changed by %(who)s, just now; look again", who=last.name)
+    return _("Changed by %(who)s, %(minutes)s min ago; look again", who=last.name, minutes=last.minutes)
+
+
+def last_decider(session: Session, object_id: uuid.UUID) -> "Decider | None":
+    """Who decided an action or note last, or else changed it last. Comments do not count."""
     row = session.execute(
         sa.select(HistoryText.actor_name, HistoryEntry.at, HistoryEntry.actor_kind, HistoryEntry.what)
         .join(HistoryEntry, HistoryEntry.id == HistoryText.entry_id)
@@ -79,10 +101,9 @@ def by_whom(session: Session, object_id: uuid.UUID) -> str:
         .limit(1)
     ).first()
     if row is None:
-        return ""
-    who = "the community" if row.actor_kind == "system" and row.what in _DECIDING else row.actor_name
-    minutes = int((clock.now() - row.at).total_seconds() // 60)
-    return f" by {who}, {f'{minutes} min ago' if minutes else 'just now'}"
+        return None
+    by_community = row.actor_kind == "system" and row.what in _DECIDING
+    return Decider(_by_community() if by_community else row.actor_name, row.at)
 
 
 def is_practised(session: Session, actor: Actor) -> bool:
@@ -101,6 +122,15 @@ class Decider:
     name: str
     at: datetime
     reason: str = ""
+
+    @property
+    def minutes(self) -> int:
+        """Whole minutes since then."""
+        return int((clock.now() - self.at).total_seconds() // 60)
+
+
+def _by_community() -> str:
+    return pgettext("Decided by …", "the community")
 
 
 def deciders(session: Session, object_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Decider]:
@@ -124,9 +154,9 @@ def deciders(session: Session, object_ids: Collection[uuid.UUID]) -> dict[uuid.U
         .order_by(HistoryEntry.number)
     )
     return {
-        object_id: Decider("the community", at)
+        object_id: Decider(_by_community(), at)
         if kind == "system"
-        else Decider(name or "an erased account", at, reason)
+        else Decider(name or _("an erased account"), at, reason)
         for object_id, name, at, kind, reason in rows
     }
 

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from app.core.actions import actions
 from app.core.history.reason import Reason
 from app.core.models import Action, Hold
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import ActionState
 
 EXPIRED_AT_ONCE = 200
@@ -22,7 +23,7 @@ def expire(session: Session, older_than: datetime) -> int:
     oldest = _old(older_than).order_by(Action.community_id, Action.created_at).limit(EXPIRED_AT_ONCE)
     ended = session.scalars(oldest).all()
     for action in ended:
-        actions.lapse(session, action, reason=Reason(cause="no consensus in time"))
+        actions.lapse(session, action, reason=Reason(cause=lazy_gettext("no consensus in time")))
     return len(ended)
 
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import bulk, clock, limits, outbox
+from app.core import bulk, clock, limits, outbox, texts
 from app.core.actions import actions, silences
 from app.core.actions.moves import may, moves_open_to
 from app.core.communities import settings as community_settings
@@ -27,6 +27,8 @@ from app.core.permissions import Actor, Permission, require
 from app.core.review import claims, decision_trace, reopening, verbs
 from app.core.review.verbs import Details
 from app.core.states import ACTION, NOTE
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import HELD_VERBS, ActionState, ActionType, ActionVerb, ReopenTo
 
 CARRY_OUT_JOB = "carry_out_hold"
@@ -69,7 +71,7 @@ def hold(
         note = None if action is not None else note
     subject = action if action is not None else note
     if subject is None or actor.account_id is None:
-        raise Forbidden("Only a signed-in moderator's decision can be held")
+        raise Forbidden(_("Only a signed-in moderator's decision can be held"))
     require(actor, Permission.MODERATE, subject.community_id, "item")
     limits.text(reason.reason, "reason", limits.REASON_MAX)
     if reason.comment:
@@ -85,11 +87,11 @@ def hold(
         _check_open(session, actor, action, verb, version, reopen_to)
         claims.check_free(session, actor, action)
     elif note is not None and verb not in NOTE_VERBS:
-        raise Invalid.field("verb", "does not apply to notes", verb.value)
+        raise Invalid.field("verb", _("does not apply to notes"), verb.value)
     elif note is not None and note.locked:
-        raise Conflict(f"Already decided{decision_trace.by_whom(session, note.id)}", note.id)
+        raise Conflict(decision_trace.already_decided(session, note.id), note.id)
     elif note is not None and version is not None and note.version != version:
-        raise Conflict("The note's text was changed meanwhile; read it again", note.id)
+        raise Conflict(_("The note's text was changed meanwhile; read it again"), note.id)
     if seconds is None:
         seconds = undo_seconds(session, actor, subject.community_id)
     due = clock.now() + timedelta(seconds=seconds)
@@ -114,7 +116,7 @@ def hold(
         with session.begin_nested():
             session.add(held)
     except IntegrityError as error:
-        raise Conflict("A colleague is deciding this right now", subject.id) from error
+        raise Conflict(_("A colleague is deciding this right now"), subject.id) from error
     decision_trace.held(session, actor, held)
     args, key = {"hold_id": str(held.id)}, f"hold:{held.id}"
     outbox.enqueue(session, CARRY_OUT_JOB, args, community_id=held.community_id, key=key, delay=seconds)
@@ -175,16 +177,16 @@ def undo(session: Session, actor: Actor, hold_id: uuid.UUID) -> Hold:
     """
     held = session.get(Hold, hold_id)
     if held is None:
-        raise Conflict("Too late to undo: the decision has been carried out")
+        raise Conflict(_("Too late to undo: the decision has been carried out"))
     require(actor, Permission.MODERATE, held.community_id, "item")
     if actor.kind != "system" and held.account_id != actor.account_id:
-        raise Forbidden(f"Only {held.account_name} can undo this")
+        raise Forbidden(_("Only %(name)s can undo this", name=held.account_name))
     serialise(session, held.community_id)
     if not _take(session, held):
-        raise Conflict("Too late to undo: the decision has been carried out")
+        raise Conflict(_("Too late to undo: the decision has been carried out"))
     for one in (held, *_held_with(session, held)):
         decision_trace.undone(session, actor, one)
-        _settle(session, one, cause="a held decision was undone")
+        _settle(session, one, cause=lazy_gettext("a held decision was undone"))
     if held.action_id is not None:
         wave_id = sa.select(Action.wave_id).where(Action.id == held.action_id).scalar_subquery()
         bulk.change(session, sa.update(Wave).where(Wave.id == wave_id).values(joins=False))
@@ -211,14 +213,14 @@ def carry_out(session: Session, hold_id: uuid.UUID) -> None:
     if not _take(session, held):
         return
     try:
-        actor = accounts.deferred_actor(session, held.account_id, held.community_id)
-        with session.begin_nested():
+        with texts.chosen(None), session.begin_nested():  # a refusal is recorded, and records are English
+            actor = accounts.deferred_actor(session, held.account_id, held.community_id)
             _carry_out(session, actor, held)
     except Refused as refusal:
         # Something changed meanwhile (the platform acted, the role was removed): record it, do not retry.
         _record_lapsed(session, held, refusal.detail)
         if session.get_one(Community, held.community_id).archived_at is None:
-            _settle(session, held, cause="a held decision lapsed")
+            _settle(session, held, cause=lazy_gettext("a held decision lapsed"))
 
 
 def lapse(session: Session, held: Hold, why: str) -> None:
@@ -261,7 +263,7 @@ def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
     if note is None or note.deleted_at is not None:
         raise NotFound("note")
     if _was_edited(session, note, held):
-        raise Conflict("the note's text was changed after the decision", note.id)
+        raise Conflict(_("the note's text was changed after the decision"), note.id)
     verbs.decide_note(session, actor, note, held.verb, reason)
 
 
@@ -276,7 +278,7 @@ def _checked_until(
     """When the silence ends that this decision leads to; None: never, or it leads to none."""
     if verb is not ActionVerb.FORCE_PUBLISH or action is None:
         if until is not None:
-            raise Invalid.field("until", "belongs to a silence only", clock.iso(until))
+            raise Invalid.field("until", _("belongs to a silence only"), clock.iso(until))
         return None
     chosen = act_as or action.action_type
     silences.check_until(chosen, until)
@@ -326,9 +328,9 @@ def _check_open(
         return
     is_open = verb in verbs_open_to(actor, action)
     if version is not None and action.version != version and not is_open:
-        raise Conflict(f"Already decided{decision_trace.by_whom(session, action.id)}", action.id)
+        raise Conflict(decision_trace.already_decided(session, action.id), action.id)
     claims.check_version(session, action, version)
     if not is_open:
         if action.action_state is ActionState.UNDER_REVIEW:
             raise IllegalMove("action_state", action.action_state, ACTION.target_of(verb) or verb)
-        raise Conflict(f"Already decided{decision_trace.by_whom(session, action.id)}", action.id)
+        raise Conflict(decision_trace.already_decided(session, action.id), action.id)

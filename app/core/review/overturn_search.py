@@ -14,6 +14,7 @@ from app.core.errors import Invalid
 from app.core.models import Action, Request
 from app.core.permissions import Actor, Permission, require
 from app.core.states import ACTION
+from app.core.texts import gettext as _
 from app.core.vocabulary import ActionState, ActionTier, ActionVerb
 
 SAMPLES = 20
@@ -83,13 +84,13 @@ def preview(session: Session, actor: Actor, community_id: uuid.UUID, criteria: C
 def check(criteria: Criteria) -> None:
     """Refuse criteria without exactly one of category and rule, or with ``since`` in the future."""
     if (criteria.category is None) == (criteria.rule is None):
-        raise Invalid.field("category", "or a rule must be named, and not both")
+        raise Invalid.field("category", _("or a rule must be named, and not both"))
     if criteria.category is not None:
         limits.category_name(criteria.category, "category")
     if criteria.rule is not None:
         limits.text(criteria.rule, "rule", RULE_MAX)
     if criteria.since > clock.now():
-        raise Invalid.field("since", "must not lie ahead")
+        raise Invalid.field("since", _("must not lie ahead"))
 
 
 def matching(

@@ -24,6 +24,8 @@ from app.core.permissions import Actor, Permission, require, require_found
 from app.core.review import claims, overturn_search, verbs
 from app.core.review.overturn_search import UNDONE_BY, Criteria
 from app.core.review.verbs import Details
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import OverturnItemState, OverturnState
 
 OVERTURN_JOB = "overturn_batch"
@@ -60,7 +62,7 @@ def begin(
     if known is not None:
         return get(session, actor, known.id)
     if actor.account_id is None:
-        raise Conflict("Only a signed-in operator overturns in bulk")
+        raise Conflict(_("Only a signed-in operator overturns in bulk"))
     overturn = Overturn(
         id=overturn_id or new_id(),
         community_id=community_id,
@@ -91,7 +93,7 @@ def begin(
         or 0
     )
     if not overturn.total:
-        raise Invalid.field("since", "leaves nothing to overturn")
+        raise Invalid.field("since", _("leaves nothing to overturn"))
     session.flush()
     _record(session, actor, overturn, "begun", _summary(overturn), Reason(reason))
     _enqueue(session, overturn)
@@ -158,7 +160,7 @@ def carry_on(session: Session, overturn_id: uuid.UUID, settled: int) -> None:
             accounts.actor_for(accounts.get(session, overturn.account_id)),
             overturn,
             OverturnState.STOPPED,
-            Reason(cause="the person who began it may no longer overturn"),
+            Reason(cause=lazy_gettext("the person who began it may no longer overturn")),
         )
         return
     items = session.scalars(
@@ -204,7 +206,7 @@ def _undo(session: Session, actor: Actor, overturn: Overturn, action_id: uuid.UU
     action = session.get_one(Action, action_id, populate_existing=True)
     verb = UNDONE_BY.get(action.action_state)
     if verb is None:
-        return f"It is {action.action_state.replace('_', ' ')} by now"
+        return lazy_gettext("It was decided otherwise by now")
     try:
         with session.begin_nested():
             claims.check_free(session, actor, action)

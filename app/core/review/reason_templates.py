@@ -17,6 +17,7 @@ from app.core.history.reason import Reason
 from app.core.ids import new_id
 from app.core.models import HistoryEntry, HistoryText, ReasonTemplate
 from app.core.permissions import Actor, Permission, require, require_found
+from app.core.texts import gettext as _
 from app.core.vocabulary import ActionVerb
 
 TITLE_MAX = 100
@@ -67,7 +68,7 @@ def add(session: Session, actor: Actor, community_id: uuid.UUID, draft: ReasonDr
     _check(draft)
     serialise(session, community_id)
     _check_free(session, community_id, draft)
-    _check_room(session, community_id, "added")
+    _check_room(session, community_id)
     template = ReasonTemplate(id=new_id(), community_id=community_id, **asdict(draft))
     session.add(template)
     session.flush()
@@ -133,7 +134,7 @@ def set_active(
         if active:
             draft = ReasonDraft(template.title, template.text, template.category, template.verb)
             _check_free(session, template.community_id, draft)
-            _check_room(session, template.community_id, "restored")
+            _check_room(session, template.community_id)
         _change(session, template, {"active": active})
         _record(
             session,
@@ -183,7 +184,7 @@ def _check(draft: ReasonDraft) -> None:
     if draft.category is not None:
         limits.category_name(draft.category, "category")
     if draft.verb is not None and draft.verb not in DEFAULT_VERBS:
-        raise Invalid.field("verb", "is no decision that has a reason", draft.verb.value)
+        raise Invalid.field("verb", _("is no decision that has a reason"), draft.verb.value)
 
 
 def _recorded(draft: ReasonDraft) -> dict[str, Any]:
@@ -201,22 +202,24 @@ def _check_free(
         if reason.id != besides
     ]
     if any(reason.title.casefold() == draft.title.casefold() for reason in others):
-        raise Invalid.field("title", "is another reason's already", draft.title)
+        raise Invalid.field("title", _("is another reason's already"), draft.title)
     if draft.verb is None:
         return
     place = (draft.verb, draft.category)
     present = next((reason for reason in others if (reason.verb, reason.category) == place), None)
     if present is not None:
-        raise Invalid.field("verb", f"is taken in this category already, by “{present.title}”")
+        raise Invalid.field(
+            "verb", _("is taken in this category already, by “%(title)s”", title=present.title)
+        )
 
 
-def _check_room(session: Session, community_id: uuid.UUID, what: str) -> None:
+def _check_room(session: Session, community_id: uuid.UUID) -> None:
     count = session.scalar(
         sa.select(sa.func.count())
         .select_from(ReasonTemplate)
         .where(ReasonTemplate.community_id == community_id, ReasonTemplate.active)
     )
-    limits.room(limits.REASONS, count or 0, "title", what)
+    limits.room(limits.REASONS, count or 0, "title")
 
 
 def _locked(
@@ -228,7 +231,7 @@ def _locked(
     session.refresh(template)
     if version is not None and version != template.version:
         who = setting_history.last_changed_by(session, "reason", template.id, *CHANGED)
-        raise Conflict(f"This reason was changed meanwhile{who}", template.id)
+        raise Conflict(_("This reason was changed meanwhile%(who)s", who=who), template.id)
     return template
 
 

@@ -23,6 +23,7 @@ from app.core.notes import notes
 from app.core.notes.blindness import is_for_raters
 from app.core.permissions import Actor, Permission, require
 from app.core.states import ACTION
+from app.core.texts import gettext as _
 from app.core.vocabulary import ActionState, ActionTier, ActionVerb, NoteStatus, ReopenTo, ReviewGroup
 
 WITHIN = timedelta(days=limits.REOPEN_DAYS)
@@ -111,15 +112,15 @@ def refusal(session: Session, action: Action, request: Request) -> str | None:
     if known is not None:
         return known
     if exemptions.is_exempt(session, request):
-        return "People had this content restored, and it is exempt from rescans; it cannot be reopened"
+        return _("People had this content restored, and it is exempt from rescans; it cannot be reopened")
     if session.scalar(_another_live_one(action)) is not None:
-        return "Another action on this post is open already"
+        return _("Another action on this post is open already")
     return None
 
 
 def _required_target(to: ReopenTo | None) -> ReopenTo:
     if to is None:
-        raise Invalid.field("to", "must say where it goes", type="missing")
+        raise Invalid.field("to", _("must say where it goes"), type="missing")
     return to
 
 
@@ -133,17 +134,17 @@ def under_review_again(session: Session, action: Action) -> uuid.UUID | None:
 
 def _refusal_by_rows(action: Action, request: Request) -> str | None:
     if action.action_state is not ActionState.DISMISSED or action.restores_id is not None:
-        return "Only a dismissed post can be reopened"
+        return _("Only a dismissed post can be reopened")
     if action.reopened_at is not None:
-        return "This was reopened already"
+        return _("This was reopened already")
     if action.note_id is None or action.dismissed_at is None:
-        return "This cannot be reopened: it has no rationale to decide on"
+        return _("This cannot be reopened: it has no rationale to decide on")
     if clock.now() > action.dismissed_at + WITHIN:
-        return f"A dismissal can be reopened for {limits.REOPEN_DAYS} days, and these are over"
+        return _("A dismissal can be reopened for %(days)s days, and these are over", days=limits.REOPEN_DAYS)
     if request.withdrawn_at is not None:
-        return "The submission was withdrawn; it cannot be reopened"
+        return _("The submission was withdrawn; it cannot be reopened")
     if request.content_removed_at is not None:
-        return "The text of this post is no longer kept; it cannot be reopened"
+        return _("The text of this post is no longer kept; it cannot be reopened")
     return None
 
 

@@ -14,6 +14,7 @@ from app.core.ids import new_id
 from app.core.models import SavedFilter
 from app.core.permissions import Actor, Permission, allows, require, require_found
 from app.core.review import assignments
+from app.core.texts import gettext as _
 
 NAME_MAX = 60
 POSITION_MAX = 99
@@ -71,11 +72,11 @@ def save(
     """
     require(actor, Permission.SEE_QUEUE, community_id)
     if actor.account_id is None:
-        raise Forbidden("Only a signed-in person can save a filter")
+        raise Forbidden(_("Only a signed-in person can save a filter"))
     limits.text(name, "name", NAME_MAX)
     for field, value in query.items():
         if field not in FIELDS:
-            raise Invalid.field("query", f"{field[:50]} is no filter of the review queue")
+            raise Invalid.field("query", _("%(field)s is no filter of the review queue", field=field[:50]))
         for text in [value] if isinstance(value, str) else value:
             limits.text(text, "query", limits.ID_MAX)
     serialise(session, community_id)
@@ -89,7 +90,7 @@ def save(
         others = sa.select(sa.func.count(SavedFilter.id)).where(
             SavedFilter.community_id == community_id, SavedFilter.shared
         )
-        limits.room(limits.SHARED_FILTERS, session.scalar(others) or 0, "name", "shared")
+        limits.room(limits.SHARED_FILTERS, session.scalar(others) or 0, "name")
     if saved is None:
         limits.room(limits.OWN_FILTERS, len(own), "name")
         saved = SavedFilter(
@@ -122,10 +123,12 @@ def make_queue(
     if not saved.shared:
         raise NotFound("filter")
     if position is not None and not 1 <= position <= POSITION_MAX:
-        raise Invalid.field("position", f"must be a whole number from 1 to {POSITION_MAX}", position)
+        raise Invalid.field(
+            "position", _("must be a whole number from 1 to %(most)s", most=POSITION_MAX), position
+        )
     known = assignments.colleagues(session, actor, saved.community_id)
     if any(member not in known for member in members):
-        raise Invalid.field("members", "must moderate this community")
+        raise Invalid.field("members", _("must moderate this community"))
     before = {"position": saved.position, "members": saved.members}
     saved.position = position
     saved.members = sorted({str(member) for member in members}) if position is not None else []
@@ -163,7 +166,7 @@ def delete(session: Session, actor: Actor, filter_id: uuid.UUID) -> SavedFilter:
     if not may_delete(actor, saved):
         if not saved.shared:
             raise NotFound("filter")
-        raise Forbidden("Only whoever saved a shared filter, or an operator, can delete it")
+        raise Forbidden(_("Only whoever saved a shared filter, or an operator, can delete it"))
     if saved.account_id != actor.account_id:
         history.record(
             session,

@@ -18,6 +18,7 @@ from app.core.models import Action, HistoryEntry, HistoryText, Hold, Request
 from app.core.notes.blindness import is_for_raters
 from app.core.permissions import Actor, Permission, require
 from app.core.review import claims, conditions
+from app.core.texts import gettext as _
 from app.core.vocabulary import ActionState
 
 
@@ -186,7 +187,7 @@ def ask_members(session: Session, actor: Actor, action: Action, *, reason: Reaso
     request = session.get_one(Request, action.request_id)
     if action.action_state is ActionState.APPLIED and not is_answerable(action, request):
         raise Conflict(
-            "A second look was not opened: no member could answer it. Decide it yourself", action.id
+            _("A second look was not opened: no member could answer it. Decide it yourself"), action.id
         )
     actions.open_second_look(session, actor, action, reason=reason)
 

@@ -22,6 +22,7 @@ from app.core.notes import verdicts
 from app.core.permissions import Actor
 from app.core.review import reopening
 from app.core.states import ACTION
+from app.core.texts import gettext as _
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import (
     CARRY_TEXT,
@@ -96,11 +97,11 @@ def change_action(
         raise IllegalMove("action_state", action.action_state, target)
     if category is not None:
         if verb not in _DECIDING:
-            raise Invalid.field("category", "can only be named with a move that decides", category)
+            raise Invalid.field("category", _("can only be named with a move that decides"), category)
         category = checked_category(session, action, category, "category")
     if until is not None:
         if verb not in _TAKE_UNTIL:
-            raise Invalid.field("until", "cannot be set with this move", clock.iso(until))
+            raise Invalid.field("until", _("cannot be set with this move"), clock.iso(until))
         silences.check_until(action.action_type, until)
     details = Details(reason, platform_action_id, category=category, until=until, without_end=without_end)
     return carry_out(session, actor, action, verb, details)
@@ -126,7 +127,7 @@ def decide_note(session: Session, actor: Actor, note: Note, verb: ActionVerb, re
     """
     function = FUNCTIONS[verb].to_note
     if function is None:
-        raise Invalid.field("verb", "does not apply to notes", verb.value)
+        raise Invalid.field("verb", _("does not apply to notes"), verb.value)
     function(session, actor, note, reason=reason)
 
 
@@ -242,7 +243,7 @@ def checked_category(session: Session, action: Action, category: str, field: str
         return None
     known = {one.name for one in threshold_sets.current(session, action.community_id).categories}
     if category not in known:
-        raise Invalid.field(field, "must be one of this community's categories", category[:50])
+        raise Invalid.field(field, _("must be one of this community's categories"), category[:50])
     return category
 
 
@@ -302,11 +303,11 @@ def checked_choice(
     if text is not None:
         limits.text(text, "author_text", limits.REASON_MAX)
         if action is None or not carries_text(verb, action, act_as):
-            raise Invalid.field("author_text", "goes only with a warning or a silence")
+            raise Invalid.field("author_text", _("goes only with a warning or a silence"))
     if act_as is not None and action is not None and act_as not in choosable(action):
-        raise Invalid.field("verb", "leads to nothing that can be chosen here", act_as.value)
+        raise Invalid.field("verb", _("leads to nothing that can be chosen here"), act_as.value)
     if verb is not ActionVerb.FORCE_PUBLISH or action is None:
         if act_as is not None:
-            raise Invalid.field("verb", "leads to no action of the platform", verb.value)
+            raise Invalid.field("verb", _("leads to no action of the platform"), verb.value)
         return None, None
     return None if act_as is action.action_type else act_as, text

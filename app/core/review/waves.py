@@ -19,11 +19,12 @@ from app.core.models import Action, Hold, Wave
 from app.core.people import accounts
 from app.core.permissions import Actor, Permission, require
 from app.core.review import holds
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import ActionState, ActionType, ActionVerb
 
 JOINS_FOR = timedelta(days=1)
 """How long after its decision a wave decides later posts alike."""
-ALIKE = "Like posts that were decided together before"
+ALIKE = lazy_gettext("Like posts that were decided together before")
 STOPPED = "wave.stopped"
 _REPEATED = (ActionVerb.FORCE_PUBLISH, ActionVerb.DISMISS)
 """The decisions that later posts can get too."""

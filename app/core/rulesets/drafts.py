@@ -21,6 +21,7 @@ from app.core.models import RulePackDraft, RulePackVersion
 from app.core.permissions import Actor, Permission, require
 from app.core.rulesets import versions
 from app.core.rulesets.versions import RuleSet
+from app.core.texts import gettext as _
 
 
 def put_rule(
@@ -83,16 +84,21 @@ def import_pack(
     """Replace the draft's own pack by a pack given as JSON text; raises as ``put_rule``."""
     current = _working(session, actor, community_id, etag)
     if len(text.encode("utf-8", "surrogatepass")) > versions.PACK_MAX_BYTES:
-        raise Invalid.field("pack", f"must be at most {versions.PACK_MAX_BYTES // 1024} KB")
+        raise Invalid.field("pack", _("must be at most %(size)s KB", size=versions.PACK_MAX_BYTES // 1024))
     try:
         raw = json.loads(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
         raise Invalid.field(
             "pack",
-            f"is not JSON: {error.msg.removesuffix(' at')} at line {error.lineno}, character {error.colno}",
+            _(
+                "is not JSON: %(why)s at line %(line)s, character %(character)s",
+                why=error.msg.removesuffix(" at"),
+                line=error.lineno,
+                character=error.colno,
+            ),
         ) from None
     except (ValueError, RecursionError):
-        raise Invalid.field("pack", "is not JSON that can be read") from None
+        raise Invalid.field("pack", _("is not JSON that can be read")) from None
     parse_pack(raw)
     own = {"name": versions.NAME, "version": "0", "note": raw.get("note", ""), "lists": raw.get("lists", {})}
     return _keep(session, actor, community_id, replace(current, pack={**own, "rules": raw["rules"]}))
@@ -135,8 +141,9 @@ def _working(session: Session, actor: Actor, community_id: uuid.UUID, etag: int 
     serialise(session, community_id)
     now = versions.standing(session, actor, community_id)
     if etag is not None and etag != now.etag:
-        who = f"{now.changed_by} changed the draft" if now.etag else "The draft was put in force or discarded"
-        raise Conflict(f"{who} in the meantime", community_id)
+        if not now.etag:
+            raise Conflict(_("The draft was put in force or discarded in the meantime"), community_id)
+        raise Conflict(_("%(name)s changed the draft in the meantime", name=now.changed_by), community_id)
     return now.working
 
 
@@ -144,7 +151,7 @@ def _keep(session: Session, actor: Actor, community_id: uuid.UUID, rule_set: Rul
     limits.room(limits.RULES, len(rule_set.rules) - 1, "rules")
     limits.storable_tree(rule_set.pack, "pack")
     if len(json.dumps(rule_set.pack).encode()) > versions.PACK_MAX_BYTES:
-        raise Invalid.field("pack", f"must be at most {versions.PACK_MAX_BYTES // 1024} KB")
+        raise Invalid.field("pack", _("must be at most %(size)s KB", size=versions.PACK_MAX_BYTES // 1024))
     versions.parsed(rule_set)
     draft = session.get(RulePackDraft, community_id)
     if draft is None:

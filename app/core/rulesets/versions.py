@@ -24,6 +24,7 @@ from app.core.history.reason import Reason
 from app.core.models import RulePackDraft, RulePackVersion
 from app.core.permissions import Actor, Permission, require
 from app.core.recent import Recent
+from app.core.texts import gettext as _
 
 PACK_MAX_BYTES = 409_600
 SHOWN_VERSIONS = 20
@@ -172,11 +173,11 @@ def write(
     """Write a new version with exactly this ``rule_set``; raises as ``drafts.publish``."""
     version = newest_version(session, community_id)
     if based_on is not None and based_on != version:
-        raise Conflict(f"Version {version} was put in force meanwhile", community_id)
+        raise Conflict(_("Version %(version)s was put in force meanwhile", version=version), community_id)
     before = read(session, community_id, version)
     differing = changes(before, rule_set)
     if not differing:
-        raise Invalid.field("rules", "are those in force already")
+        raise Invalid.field("rules", _("are those in force already"))
     new_version = RulePackVersion(
         community_id=community_id,
         version=version + 1,

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from app.core.scoring.arrays import FloatArray
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import HelpfulnessLevel, NoteStatus
 
 VALUES = {
@@ -91,31 +92,45 @@ class Verdict:
 
 
 _SENTENCES = {
-    "few-ratings": "It has fewer ratings than a status needs.",
-    "few-counted": "It has fewer than 5 ratings from raters whose ratings count.",
-    "undecided": "Its score is neither high enough to be helpful nor low enough to be not helpful.",
-    "helpful": "Its score reached the helpful threshold, and nothing spoke against it.",
-    "not-helpful": "Its score fell to where notes are not helpful.",
-    "not-even-with-help": "Even one more helpful rating, from a rater who gives few, would not lift its score.",
-    "both-sides-against": "Raters on both sides found it not helpful.",
-    "not-misleading-rejected": "It says the content is not misleading, and its score is low.",
-    "inertia": "It was helpful before, and its score is still within 0.01 of the threshold.",
-    "divisive": "Its score is high enough, but how raters see it depends too much on their viewpoint.",
-    "low-score": "Its score is too far below the helpful threshold.",
-    "one-sided": "Fewer than 4 more raters on one of the sides found it helpful than not.",
-    "unbalanced": "Too small a share of its ratings comes from one of the sides.",
-    "high-volume": "Without the few raters who rate most, its score would not be high enough.",
-    "correlated": "Without raters who rate the same notes the same way, its score would not be high enough.",
-    "no-camps": (
-        f"Raters here show no camps, so a note that acts on a post needs {BLIND_RATINGS} ratings and a score "
-        f"{round(100 * BLIND_MARGIN)} points above the threshold."
+    "few-ratings": lazy_gettext("It has fewer ratings than a status needs."),
+    "few-counted": lazy_gettext("It has fewer than 5 ratings from raters whose ratings count."),
+    "undecided": lazy_gettext(
+        "Its score is neither high enough to be helpful nor low enough to be not helpful."
     ),
-    "kept": "It was helpful before, and stays so while it waits for ratings from more viewpoints.",
-    "both-sides-for": "Raters on both sides found it helpful.",
+    "helpful": lazy_gettext("Its score reached the helpful threshold, and nothing spoke against it."),
+    "not-helpful": lazy_gettext("Its score fell to where notes are not helpful."),
+    "not-even-with-help": lazy_gettext(
+        "Even one more helpful rating, from a rater who gives few, would not lift its score."
+    ),
+    "both-sides-against": lazy_gettext("Raters on both sides found it not helpful."),
+    "not-misleading-rejected": lazy_gettext("It says the content is not misleading, and its score is low."),
+    "inertia": lazy_gettext("It was helpful before, and its score is still within 0.01 of the threshold."),
+    "divisive": lazy_gettext(
+        "Its score is high enough, but how raters see it depends too much on their viewpoint."
+    ),
+    "low-score": lazy_gettext("Its score is too far below the helpful threshold."),
+    "one-sided": lazy_gettext("Fewer than 4 more raters on one of the sides found it helpful than not."),
+    "unbalanced": lazy_gettext("Too small a share of its ratings comes from one of the sides."),
+    "high-volume": lazy_gettext("Without the few raters who rate most, its score would not be high enough."),
+    "correlated": lazy_gettext(
+        "Without raters who rate the same notes the same way, its score would not be high enough."
+    ),
+    "no-camps": (
+        lazy_gettext(
+            "Raters here show no camps, so a note that acts on a post needs 8 ratings and a score 5 points above the "
+            "threshold."
+        )
+    ),
+    "kept": lazy_gettext(
+        "It was helpful before, and stays so while it waits for ratings from more viewpoints."
+    ),
+    "both-sides-for": lazy_gettext("Raters on both sides found it helpful."),
 }
 _WARM = {
-    "one-sided": "Fewer than 2 more raters on one of the sides found it helpful than not.",
-    "unbalanced": "Too small a share of its ratings comes from one of the sides, given how clearly the sides differ.",
+    "one-sided": lazy_gettext("Fewer than 2 more raters on one of the sides found it helpful than not."),
+    "unbalanced": lazy_gettext(
+        "Too small a share of its ratings comes from one of the sides, given how clearly the sides differ."
+    ),
 }
 NEEDS_NO_RATINGS = frozenset({"few-ratings", "few-counted"})
 SLUGS = list(_SENTENCES)

@@ -26,6 +26,7 @@ from app.core.permissions import SYSTEM
 from app.core.recent import Recent
 from app.core.services.kinds import Answer, Failure
 from app.core.services.settings import ServiceSettings
+from app.core.texts import lazy_gettext
 
 BOUNDS = (10, 20, 50, 100, 200, 350, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000, 10_000, 20_000)
 """Upper ends, in milliseconds, of the ranges in which calls are counted by their time."""
@@ -174,7 +175,7 @@ def _note_model(session: Session, service: ConnectedService, model: str) -> None
         service.id,
         before={"model": before},
         after={"name": service.name, "model": model},
-        reason=Reason(cause="the service names another model in its answers"),
+        reason=Reason(cause=lazy_gettext("the service names another model in its answers")),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from app.core.outbound import AllowList
+from app.core.texts import lazy_gettext
 
 ENTRY_POINTS = "bridgenote.classifiers"
 """The group of entry points under which installed packages offer their kinds."""
@@ -125,10 +126,15 @@ class InspectedModel:
 ALWAYS, IF_UNSURE = "always", "if_unsure"
 ASK_WHEN = Option(
     "ask_when",
-    "Ask it",
-    "Unsure is also where it does not score one of this service's categories, or not in the language of the post.",
+    lazy_gettext("Ask it"),
+    lazy_gettext(
+        "Unsure is also where it does not score one of this service's categories, or not in the language of the post."
+    ),
     default=ALWAYS,
-    choices={ALWAYS: "About every post", IF_UNSURE: "Only where the shipped model is unsure (0.2 to 0.8)"},
+    choices={
+        ALWAYS: lazy_gettext("About every post"),
+        IF_UNSURE: lazy_gettext("Only where the shipped model is unsure (0.2 to 0.8)"),
+    },
 )
 """For a kind whose calls are scarce or slow (``classify.together``)."""
 

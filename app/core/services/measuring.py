@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import limits
+from app.core import limits, texts
 from app.core.classify import Classifier, Context, Permanent, Retryable
 from app.core.classify.language import language_of
 from app.core.errors import Invalid
@@ -23,6 +23,7 @@ from app.core.models import ConnectedService, HistoryEntry
 from app.core.permissions import Actor
 from app.core.services import reading
 from app.core.services.settings import ServiceSettings
+from app.core.texts import gettext as _
 
 MEASURED = "service.measured"
 FILE_MAX = 1024 * 1024
@@ -57,12 +58,12 @@ def read_examples(content: bytes) -> list[Example]:
         Invalid: at ``examples``, with the number of the line.
     """
     if len(content) > FILE_MAX:
-        raise Invalid.field("examples", f"must be at most {FILE_MAX // 1024:,} KB")
+        raise Invalid.field("examples", _("must be at most %(size)s KB", size=texts.number(FILE_MAX // 1024)))
     lines = content.decode("utf-8-sig", "replace").split("\n")
     examples = [_example(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
     least, most = EXAMPLES
     if not least <= len(examples) <= most:
-        raise Invalid.field("examples", f"must be {least} to {most} texts")
+        raise Invalid.field("examples", _("must be %(least)s to %(most)s texts", least=least, most=most))
     return examples
 
 
@@ -70,14 +71,19 @@ def _example(line: str, number: int) -> Example:
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
-        raise Invalid.field("examples", f"must have JSON in line {number}") from None
+        raise Invalid.field("examples", _("must have JSON in line %(line)s", line=number)) from None
     text, names = (found.get("text"), found.get("categories")) if isinstance(found, dict) else (None, None)
     if not isinstance(text, str) or not 1 <= len(text) <= limits.CONTENT_MAX:
         raise Invalid.field(
-            "examples", f"must have a text of 1 to {limits.CONTENT_MAX:,} characters in line {number}"
+            "examples",
+            _(
+                "must have a text of 1 to %(most)s characters in line %(line)s",
+                most=texts.number(limits.CONTENT_MAX),
+                line=number,
+            ),
         )
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise Invalid.field("examples", f"must have a list of categories in line {number}")
+        raise Invalid.field("examples", _("must have a list of categories in line %(line)s", line=number))
     return Example(text, frozenset(names))
 
 
@@ -102,10 +108,18 @@ def measure(
         context = Context(community_id=community_id, language=language_of(example.text))
         (result,) = classifier.score([example.text], context)
         if isinstance(result.error, Retryable | Permanent):
-            raise Invalid.field("examples", f"could not all be scored: {result.error.reason}")
+            raise Invalid.field(
+                "examples", _("could not all be scored: %(reason)s", reason=result.error.reason)
+            )
         if time.monotonic() > end:
             raise Invalid.field(
-                "examples", f"took too long: {len(scored):,} of {len(examples):,} in {seconds:g} seconds"
+                "examples",
+                _(
+                    "took too long: %(done)s of %(all)s in %(seconds)s seconds",
+                    done=texts.number(len(scored)),
+                    all=texts.number(len(examples)),
+                    seconds=texts.short(seconds),
+                ),
             )
         scored.append((example, result.scores))
         model = result.model
@@ -116,7 +130,7 @@ def measure(
         if (value := values.get(category)) is not None and _is_known(examples, category)
     }
     if not results:
-        raise Invalid.field("examples", "must have texts with and without a category that it scores")
+        raise Invalid.field("examples", _("must have texts with and without a category that it scores"))
     return Measured(model, len(examples), results)
 
 
@@ -178,5 +192,6 @@ def require_measured(session: Session, service: ConnectedService, number: int) -
     settings = ServiceSettings.from_json(reading.numbered(session, service, number).settings)
     if settings.must_be_measured and number not in by_version(session, service):
         raise Invalid.field(
-            "version", f"{number} must be measured on your own examples before its scores count"
+            "version",
+            _("%(version)s must be measured on your own examples before its scores count", version=number),
         )

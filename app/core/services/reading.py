@@ -12,6 +12,7 @@ from app.core.errors import Conflict, NotFound
 from app.core.history.settings import last_changed_by
 from app.core.models import Account, ConnectedService, ServiceVersion
 from app.core.permissions import Actor, Permission, require
+from app.core.texts import gettext as _
 from app.core.vocabulary import ServiceMode
 
 MODE_EVENTS = {
@@ -103,6 +104,6 @@ def locked(
         raise NotFound("service")
     if etag is not None and etag != service.etag:
         who = last_changed_by(session, "service", service.id, *_EVENTS)
-        raise Conflict(f"This service was changed in the meantime{who}", service.id)
+        raise Conflict(_("This service was changed in the meantime%(who)s", who=who), service.id)
     limits.text(reason, "reason", limits.REASON_MAX)
     return service

@@ -25,6 +25,7 @@ from app.core.sealing import Sealer
 from app.core.services import measuring, reading
 from app.core.services.kinds import Kind
 from app.core.services.settings import NAME_PREFIX, ServiceSettings, checked, service_key, service_name
+from app.core.texts import gettext as _
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ServiceMode
 
@@ -41,7 +42,7 @@ class Registry:
         try:
             return self.kinds[name]
         except KeyError:
-            raise Invalid.field("kind", "must be one of the installed kinds", name) from None
+            raise Invalid.field("kind", _("must be one of the installed kinds"), name) from None
 
 
 def add(
@@ -68,7 +69,7 @@ def add(
     serialise(session, community_id)
     existing = reading.in_community(session, actor, community_id)
     if any(service.name == name for service in existing):
-        raise Invalid.field("name", "is taken by another service", name)
+        raise Invalid.field("name", _("is taken by another service"), name)
     limits.room(limits.SERVICES, len(existing), "name")
     service = ConnectedService(
         id=new_id(), community_id=community_id, name=name, kind=kind.name, mode=ServiceMode.OBSERVE, version=1
@@ -108,10 +109,10 @@ def _first(
             problems += refusal.problems
     if kind.needs_key and not key:
         problems.append(
-            Problem("missing", ("key",), "must be given: this service refuses requests without one")
+            Problem("missing", ("key",), _("must be given: this service refuses requests without one"))
         )
     if kind.calls_out and not consent:
-        problems.append(Problem("missing", ("consent",), "must be given: posts are sent to this host"))
+        problems.append(Problem("missing", ("consent",), _("must be given: posts are sent to this host")))
     if problems:
         raise Invalid(*problems)
     return checked(settings, kind, registry.allow)
@@ -140,10 +141,10 @@ def change(
     latest = reading.newest(session, service)
     before = ServiceSettings.from_json(latest.settings)
     if before == settings:
-        raise Invalid.field("settings", "are the same as before")
+        raise Invalid.field("settings", _("are the same as before"))
     is_new_host = kind.calls_out and settings.host not in service.consents
     if is_new_host and not consent:
-        raise Invalid.field("consent", "must be given: posts are sent to another host")
+        raise Invalid.field("consent", _("must be given: posts are sent to another host"))
     if is_new_host:
         service.consents = _agreed(service, actor, settings.host)
     version = _write(session, actor, service, latest.version + 1, settings, reason)
@@ -184,7 +185,7 @@ def put_in_force(
     service = reading.locked(session, actor, service_id, etag, reason)
     reading.numbered(session, service, number)
     if service.version == number:
-        raise Invalid.field("version", "is in use already", number)
+        raise Invalid.field("version", _("is in use already"), number)
     if service.mode is ServiceMode.IN_FORCE:
         measuring.require_measured(session, service, number)
     before, service.version = service.version, number

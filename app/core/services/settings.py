@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from app.core import limits
+from app.core import limits, texts
 from app.core.errors import Invalid, Problem
 from app.core.outbound import AllowList, BadAddress, check_url
 from app.core.services.kinds import CategoryMap, Kind
+from app.core.texts import gettext as _
 
 NAME_PATTERN = r"[a-z][a-z0-9-]{0,39}"
 NAME_PREFIX = "service."
@@ -82,7 +83,7 @@ def service_name(name: str) -> str:
     """Return ``name`` if a service may be called so: it is part of the evidence and of rules."""
     if not re.fullmatch(NAME_PATTERN, name):
         raise Invalid.field(
-            "name", "must be 1 to 40 of a to z, 0 to 9 and hyphens, beginning with a letter", name
+            "name", _("must be 1 to 40 of a to z, 0 to 9 and hyphens, beginning with a letter"), name
         )
     return name
 
@@ -91,7 +92,9 @@ def service_key(key: str) -> str:
     """Return ``key`` if it can be sent in a header."""
     if not re.fullmatch(rf"[!-~]{{1,{KEY_MAX}}}", key):
         # Without the value, which is secret.
-        raise Invalid.field("key", f"must be 1 to {KEY_MAX} printable ASCII characters without spaces")
+        raise Invalid.field(
+            "key", _("must be 1 to %(most)s printable ASCII characters without spaces", most=KEY_MAX)
+        )
     return key
 
 
@@ -126,11 +129,11 @@ def checked(settings: ServiceSettings, kind: Kind, allow: AllowList) -> ServiceS
             wrong("url", error.reason)
         else:
             if "?" in settings.url:
-                wrong("url", "must not have a query (?…); the key has a field of its own")
+                wrong("url", _("must not have a query (?…); the key has a field of its own"))
     if len(settings.model) > MODEL_MAX or not re.fullmatch(r"[!-~]*", settings.model):
-        wrong("model", f"must be at most {MODEL_MAX} ASCII characters without spaces")
+        wrong("model", _("must be at most %(most)s ASCII characters without spaces", most=MODEL_MAX))
     elif kind.needs_model and not settings.model:
-        wrong("model", "must name the model to ask")
+        wrong("model", _("must name the model to ask"))
     _check_options(settings, kind, wrong)
     if not kind.embeds:
         _check_categories(settings, wrong)
@@ -145,11 +148,11 @@ def _check_options(settings: ServiceSettings, kind: Kind, wrong: Any) -> None:
     for name, value in settings.options.items():
         option = known.get(name)
         if option is None:
-            wrong(name, "is no setting of this kind")
+            wrong(name, _("is no setting of this kind"))
         elif option.choices and value not in option.choices:
-            wrong(name, f"must be one of {', '.join(option.choices)}")
+            wrong(name, _("must be one of %(choices)s", choices=", ".join(option.choices)))
         elif len(value) > OPTION_MAX or "\x00" in value:
-            wrong(name, f"must be at most {OPTION_MAX:,} characters")
+            wrong(name, _("must be at most %(most)s characters", most=texts.number(OPTION_MAX)))
     try:
         kind.check(settings.options)
     except Invalid as refusal:
@@ -159,31 +162,42 @@ def _check_options(settings: ServiceSettings, kind: Kind, wrong: Any) -> None:
 
 def _check_categories(settings: ServiceSettings, wrong: Any) -> None:
     if len(settings.categories) > CATEGORIES_MAX:
-        wrong("categories", f"must be at most {CATEGORIES_MAX}")
+        wrong("categories", _("must be at most %(most)s", most=CATEGORIES_MAX))
     if not settings.routed:
-        wrong("categories", "must map at least one of the service's categories to one of yours")
+        wrong("categories", _("must map at least one of the service's categories to one of yours"))
     for theirs, ours in settings.categories.items():
         if not theirs.isprintable() or not 1 <= len(theirs) <= VENDOR_NAME_MAX:
-            wrong("categories", f"must each have a name of at most {VENDOR_NAME_MAX} characters")
+            wrong(
+                "categories", _("must each have a name of at most %(most)s characters", most=VENDOR_NAME_MAX)
+            )
         if ours is not None:
             try:
                 limits.category_name(ours, "categories")
             except Invalid as refusal:
-                wrong("categories", f"for {theirs} {refusal.problems[0].msg}")
+                wrong(
+                    "categories",
+                    _("%(problem)s (for %(category)s)", problem=refusal.problems[0].msg, category=theirs),
+                )
 
 
 def _check_numbers(settings: ServiceSettings, wrong: Any) -> None:
     least, most = DEADLINE
     if not least <= settings.deadline <= most:
-        wrong("deadline", f"must be from {least:g} to {most:g} seconds")
+        wrong(
+            "deadline",
+            _("must be from %(least)s to %(most)s seconds", least=texts.short(least), most=texts.short(most)),
+        )
     few, many = CONCURRENCY
     if not few <= settings.concurrency <= many:
-        wrong("concurrency", f"must be a whole number from {few} to {many}")
+        wrong("concurrency", _("must be a whole number from %(least)s to %(most)s", least=few, most=many))
     if settings.daily_requests is not None and not 0 <= settings.daily_requests <= DAILY_REQUESTS_MAX:
-        wrong("daily_requests", f"must be a whole number from 0 to {DAILY_REQUESTS_MAX:,}")
+        wrong(
+            "daily_requests",
+            _("must be a whole number from 0 to %(most)s", most=texts.number(DAILY_REQUESTS_MAX)),
+        )
     for name in ("daily_cost", "price"):
         value = getattr(settings, name)
         if value is not None and not 0 <= value <= COST_MAX:
-            wrong(name, f"must be a number from 0 to {COST_MAX:,.0f}")
+            wrong(name, _("must be a number from 0 to %(most)s", most=f"{COST_MAX:,.0f}"))
     if settings.daily_cost is not None and settings.price <= 0:
-        wrong("daily_cost", "needs a price for 1,000 calls")
+        wrong("daily_cost", _("needs a price for 1,000 calls"))

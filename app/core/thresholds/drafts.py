@@ -5,9 +5,10 @@ from dataclasses import KW_ONLY, MISSING, dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
-from app.core import limits
+from app.core import limits, texts
 from app.core.errors import Invalid
 from app.core.models import Category
+from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 from app.core.thresholds.routing import ESCALATED, STRIKES, UNFINISHED
 from app.core.vocabulary import ReviewGroup, Verb
@@ -183,8 +184,8 @@ class CategoryDraft:
         bounds=(1, _STRIKE_DAYS_MAX),
         is_folded=True,
     )
-    requires: tuple[str, ...] = _declare("requires", default=(), label="")
-    on_error: str = _declare("When a required classifier fails", default="retry", label="")
+    requires: tuple[str, ...] = _declare(lazy_gettext("requires"), default=(), label="")
+    on_error: str = _declare(lazy_gettext("When a required classifier fails"), default="retry", label="")
 
 
 _TIERS = ("tier1", "tier2")
@@ -223,7 +224,7 @@ def new_name(name: str) -> None:
     """
     limits.category_name(name)
     if name in {ESCALATED, STRIKES, UNFINISHED}:
-        raise Invalid.field("name", f"must not be {name}, which the service uses itself", name)
+        raise Invalid.field("name", _("must not be %(name)s, which the service uses itself", name=name), name)
 
 
 def check(drafts: Sequence[CategoryDraft]) -> None:
@@ -237,7 +238,7 @@ def check(drafts: Sequence[CategoryDraft]) -> None:
     for draft in drafts:
         new_name(draft.name)
         if draft.name in seen:
-            raise Invalid.field("name", f"{draft.name} is there twice", draft.name)
+            raise Invalid.field("name", _("%(name)s is there twice", name=draft.name), draft.name)
         seen.add(draft.name)
         limits.thresholds(draft.tier1, draft.tier2)
         for name, declared in FIELDS.items():
@@ -248,8 +249,13 @@ def check(drafts: Sequence[CategoryDraft]) -> None:
                 continue
             least, most = declared.bounds
             if not least <= value <= most:
-                kind = "whole number" if declared.is_whole else "number"
-                raise Invalid.field(name, f"must be a {kind} from {least:g} to {most:,g}", value)
+                bounds = {"least": texts.short(least), "most": texts.short(most)}
+                problem = (
+                    _("must be a whole number from %(least)s to %(most)s", **bounds)
+                    if declared.is_whole
+                    else _("must be a number from %(least)s to %(most)s", **bounds)
+                )
+                raise Invalid.field(name, problem, value)
 
 
 def plain(drafts: Iterable[CategoryDraft]) -> dict[str, Any]:

@@ -15,10 +15,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import limits
+from app.core import limits, texts
 from app.core.errors import Invalid
 from app.core.models import Action
 from app.core.permissions import Actor, Permission, require
+from app.core.texts import gettext as _
 from app.core.thresholds.post_scores import ids_of, joined_ids
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, Verb
 
@@ -153,7 +154,13 @@ def suggest(
     limits.category_name(category, "category")
     if not LEAST_PRECISION <= precision <= MOST_PRECISION:
         raise Invalid.field(
-            "precision", f"must be a number from {LEAST_PRECISION:g} to {MOST_PRECISION:g}", precision
+            "precision",
+            _(
+                "must be a number from %(least)s to %(most)s",
+                least=texts.short(LEAST_PRECISION),
+                most=texts.short(MOST_PRECISION),
+            ),
+            precision,
         )
     rows = session.execute(
         sa.select(Action.score, code())

@@ -17,6 +17,7 @@ from app.core.history import chain as history
 from app.core.history.reason import Reason
 from app.core.models import Category, Score, ThresholdSet
 from app.core.permissions import SYSTEM, Actor, Permission, require
+from app.core.texts import gettext as _
 from app.core.thresholds.drafts import DEFAULTS, CategoryDraft, check, draft_of, plain
 from app.core.thresholds.routing import ESCALATED, STRIKES, CategoryRule, severity_level
 
@@ -119,7 +120,12 @@ def revise(
     thresholds = current(session, community_id)
     if based_on is not None and based_on != thresholds.version:
         raise Conflict(
-            f"{thresholds.made_by} saved version {thresholds.version} in the meantime", thresholds.id
+            _(
+                "%(name)s saved version %(version)s in the meantime",
+                name=thresholds.made_by,
+                version=thresholds.version,
+            ),
+            thresholds.id,
         )
     before = plain(map(draft_of, thresholds.categories))
     return _write(session, actor, community_id, thresholds.version + 1, drafts, reason, before)
@@ -154,7 +160,7 @@ def require_classifier(
     """
     require(actor, Permission.REVISE_POLICY, community_id)
     if not set(on_error.values()) <= {"retry", "review", None}:
-        raise Invalid.field("on_error", "must be retry or review")
+        raise Invalid.field("on_error", _("must be retry or review"))
     serialise(session, community_id)
     drafts = [draft_of(category) for category in current(session, community_id).categories]
     revised = [_requiring(draft, classifier, on_error) for draft in drafts]

@@ -8,13 +8,13 @@ has ended. Rows of ``Attention`` are the reported conditions that last (docs/run
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import clock, texts
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.db import serialise
@@ -25,6 +25,8 @@ from app.core.models import Action, Attention, Community, HistoryEntry, Webhook
 from app.core.periods import unix
 from app.core.permissions import SYSTEM
 from app.core.review import conditions
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext
 from app.core.vocabulary import AttentionReason
 from app.core.webhooks import events, health
 
@@ -36,10 +38,10 @@ WEBHOOK_FAILS = "webhook.fails"
 CALM = 0.5
 """A condition with a limit ends only at this share of it: near the limit it would begin again every few minutes."""
 TITLES: Mapping[AttentionReason, str] = {
-    AttentionReason.BACKLOG: "Many reviews wait",
-    AttentionReason.OVERDUE: "Reviews are late",
-    AttentionReason.PAUSED: "Automatic actions are still paused",
-    AttentionReason.WEBHOOK_FAILING: "A webhook fails",
+    AttentionReason.BACKLOG: lazy_gettext("Many reviews wait"),
+    AttentionReason.OVERDUE: lazy_gettext("Reviews are late"),
+    AttentionReason.PAUSED: lazy_gettext("Automatic actions are still paused"),
+    AttentionReason.WEBHOOK_FAILING: lazy_gettext("A webhook fails"),
 }
 """What a mail and a notice begin with; the cause in the history says the rest."""
 MOST_COUNTED = 10_000
@@ -219,6 +221,8 @@ def _notify(session: Session, community: Community, key: Key, condition: Conditi
         "count": condition.count,
         "since": clock.iso(condition.since),
     }
+    if condition.limit is not None:
+        after["limit"] = condition.limit
     if is_webhook:
         after["url"] = health.history_values(session.get_one(Webhook, subject_id))["url"]
     entry = history.record(
@@ -229,25 +233,52 @@ def _notify(session: Session, community: Community, key: Key, condition: Conditi
         "webhook" if is_webhook else "community",
         subject_id,
         after=after,
-        reason=Reason(cause=_cause(reason, condition, after.get("url", ""))),
+        reason=Reason(cause=_cause(after)),
     )
-    notices.notify_attention(session, entry)
+    language = community_settings.for_community(community, community_settings.defaults(session)).language
+    with texts.chosen(texts.named(language)):  # nobody asked for the mails
+        notices.notify_attention(session, entry)
     events.emit_attention(session, community, reason, condition.since, condition.count)
     return entry
 
 
-def _cause(reason: AttentionReason, condition: Condition, url: str) -> str:
-    count, since = condition.count or 0, f"{condition.since:%Y-%m-%d %H:%M} UTC"
+def _cause(after: Mapping[str, Any]) -> str:
+    """The sentence as the history keeps it, in English. It is cut at 255 characters, so what matters stands first."""
+    with texts.chosen(None):
+        return sentence(after, UTC).removesuffix(".")
+
+
+def sentence(after: Mapping[str, Any], zone: tzinfo) -> str:
+    """What a condition is, by the ``after`` of its history entry, with times in this zone."""
+    reason, count = AttentionReason(after["attention"]), after.get("count") or 0
+    since = texts.moment(datetime.fromisoformat(after["since"]).astimezone(zone))
+    limit = texts.number(after.get("limit") or 0)
     if reason is AttentionReason.BACKLOG:
-        return f"{count:,} reviews wait; the limit is {condition.limit:,}"
-    if reason is AttentionReason.OVERDUE:
-        reviews = (
-            "1 review has"
-            if count == 1
-            else f"{count}{' or more' if count == MOST_LATE else ''} reviews have"
+        return ngettext(
+            "%(num)s review waits; the limit is %(limit)s.",
+            "%(num)s reviews wait; the limit is %(limit)s.",
+            count,
+            limit=limit,
         )
-        return f"{reviews} waited more than {condition.limit} times the target time"
+    if reason is AttentionReason.OVERDUE and count >= MOST_LATE:
+        return _(
+            "%(count)s reviews or more have waited more than %(limit)s times the target time.",
+            count=texts.number(count),
+            limit=limit,
+        )
+    if reason is AttentionReason.OVERDUE:
+        return ngettext(
+            "%(num)s review has waited more than %(limit)s times the target time.",
+            "%(num)s reviews have waited more than %(limit)s times the target time.",
+            count,
+            limit=limit,
+        )
     if reason is AttentionReason.PAUSED:
-        return f"Automatic actions have been paused since {since}"
-    # The reason is cut at 255 characters, so what matters stands first.
-    return f"No success since {since}, and {count} failed attempts: {url.partition('://')[2]}"
+        return _("Automatic actions have been paused since %(since)s.", since=since)
+    return ngettext(
+        "No success since %(since)s, and %(num)s failed attempt: %(url)s.",
+        "No success since %(since)s, and %(num)s failed attempts: %(url)s.",
+        count,
+        since=since,
+        url=str(after.get("url", "")).partition("://")[2],
+    )

@@ -26,12 +26,14 @@ from app.core.history.reason import Reason
 from app.core.models import Action, Community, HistoryEntry, HistoryText, Hold
 from app.core.permissions import Actor, Permission, require
 from app.core.review import holds
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import IN_REVIEW
 
 END_REVIEWS_JOB = "end_reviews"
 REVIEWS_AT_ONCE = 25
 """Reviews ended in one transaction."""
-ARCHIVED = "the community was archived"
+ARCHIVED = lazy_gettext("the community was archived")
 
 
 def values_of(session: Session, community: Community) -> dict[str, Any]:
@@ -68,7 +70,7 @@ def revise(
     community_settings.check(values)
     current = {name: value for name, value in values_of(session, community).items() if name in values}
     if based_on is not None and based_on != version_of(current):
-        raise Conflict("Other values were saved meanwhile", community_id)
+        raise Conflict(_("Other values were saved meanwhile"), community_id)
     before = {name: value for name, value in current.items() if value != values[name]}
     if not before:
         return False

@@ -61,6 +61,7 @@ from app.core.permissions import SYSTEM, Actor
 from app.core.requests import kept_facts
 from app.core.review import holds
 from app.core.security_events import SecurityEvent
+from app.core.texts import gettext as _
 from app.core.upkeep import traces
 from app.core.upkeep.traces import Person
 from app.core.vocabulary import Digest, MediaVeil
@@ -170,7 +171,7 @@ def erase_account(
     if actor.account_id == account.id:
         members.refuse_last_admin(session, actor)
     # A held decision has had no effect yet, and the person who made it is about to be erased.
-    for hold_id, _ in pending_holds:
+    for hold_id, _due in pending_holds:
         with suppress(Conflict):  # it was carried out just now, and stays as a decision
             holds.undo(session, SYSTEM, hold_id)
     is_new = account.email != _placeholder_email(account)
@@ -292,7 +293,7 @@ def _erasable(session: Session, actor: Actor, account_id: uuid.UUID) -> Account:
     if account is None:
         raise NotFound("account")
     if actor.kind != "system" and _is_only_admin(session, account):
-        raise Conflict("You are the only service administrator; appoint another one first", account.id)
+        raise Conflict(_("You are the only service administrator; appoint another one first"), account.id)
     return account
 
 
@@ -306,7 +307,10 @@ def _find(session: Session, actor: Actor, identity: Identity) -> Profile | None:
         raise NotFound("user profile")
     if not profiles.is_complete(identity):
         platform = identity.platform
-        raise Invalid.field("provider_scope", f"is needed: {platform} counts users anew in every community")
+        raise Invalid.field(
+            "provider_scope",
+            _("is needed: %(platform)s counts users anew in every community", platform=platform),
+        )
     return profiles.find(session, *identity)
 
 

@@ -28,13 +28,15 @@ from app.core.models import (
 )
 from app.core.people import mailed_links, member_lists, profiles
 from app.core.permissions import Actor, Permission, allows, require
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.upkeep import moving
 
-NOT_THE_KEYS = "This profile is active in communities that this API key may not act in"
-NOT_YOURS = "This profile is active in communities that you do not administer"
+NOT_THE_KEYS = lazy_gettext("This profile is active in communities that this API key may not act in")
+NOT_YOURS = lazy_gettext("This profile is active in communities that you do not administer")
 SHOWN = 20
 """Profiles found by a search."""
-OTHER_PLATFORM = "None of the communities that you act for is of this profile's platform"
+OTHER_PLATFORM = lazy_gettext("None of the communities that you act for is of this profile's platform")
 
 
 def linked_to(session: Session, account_id: uuid.UUID) -> Sequence[Profile]:
@@ -55,14 +57,14 @@ def link(session: Session, actor: Actor, profile: Profile, code: str) -> Profile
         Forbidden: the profile does not belong to a platform, or is active in a community that is not the actor's.
     """
     if profile.platform in {profiles.WEB, profiles.SERVICE_PLATFORM}:
-        raise Forbidden(f"Profiles of platform {profile.platform} cannot be linked")
+        raise Forbidden(_("Profiles of platform %(platform)s cannot be linked", platform=profile.platform))
     # The lock of ``profiles.hold_canonical``: nobody can rate with this profile while its ratings move.
     serialise(session, profile.id)
     session.refresh(profile)
     row = mailed_links.usable_code(session, profile, code)
     account = session.get_one(Account, row.account_id)
     if profile.account_id is not None and profile.account_id != account.id:
-        raise Conflict("This profile is linked to another account; it can be unlinked there", profile.id)
+        raise Conflict(_("This profile is linked to another account; it can be unlinked there"), profile.id)
     is_new = profile.account_id is None
     row.used_at, row.profile_id = row.used_at or clock.now(), profile.id
     session.flush()
@@ -168,7 +170,10 @@ def _check_reach(session: Session, actor: Actor, account: Account, active_in: Co
         raise Forbidden(NOT_YOURS if actor.kind == "account" else NOT_THE_KEYS)
     if len(linked_to(session, account.id)) >= limits.LINKED_PROFILES.number:
         raise Conflict(
-            f"This account has {limits.LINKED_PROFILES.number} linked profiles; more cannot be linked"
+            _(
+                "This account has %(number)s linked profiles; more cannot be linked",
+                number=limits.LINKED_PROFILES.number,
+            )
         )
 
 
@@ -222,7 +227,7 @@ def link_member(
     if profile.account_id == member.account.id:
         return profile
     if profile.account_id is not None:
-        raise Conflict("This profile is linked to another account; unlink it there first", profile.id)
+        raise Conflict(_("This profile is linked to another account; unlink it there first"), profile.id)
     _check_administers(actor, communities_of(session, profile))
     account = session.get_one(Account, member.account.id)
     return join(session, actor, profile, account, reason=reason)

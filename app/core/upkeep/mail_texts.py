@@ -1,144 +1,42 @@
-"""The texts of all mails. Plain text: nothing to load, and nothing that reports when a mail was opened."""
+"""The texts of all mails; ``fixed_mails`` has those that hold nothing but links.
+
+Plain text: nothing to load, and nothing that reports when a mail was opened.
+"""
 
 import hashlib
 import hmac
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, available_timezones
 
 from sqlalchemy.orm import Session
 
-from app.core import limits
+from app.core import limits, texts
 from app.core.mail import Kind, Message, one_line
 from app.core.models import Account, AccountLink, Community, HistoryEntry, SignIn
 from app.core.people import browsers, mailed_links
 from app.core.raters import digests
+from app.core.texts import LazyText, lazy_gettext, ngettext
+from app.core.texts import gettext as _
+from app.core.upkeep import attention, fixed_mails
 from app.core.upkeep.attention import TITLES
-from app.core.vocabulary import AttentionReason, LinkPurpose, Role
+from app.core.vocabulary import AttentionReason, Digest, LinkPurpose, Role
 
 STOPPABLE = (Kind.DIGEST, Kind.ATTENTION)
 """Mails with a link that stops them."""
 _WITH_LINK = frozenset({Kind.CONFIRM, Kind.RESET, Kind.CHANGE_EMAIL, Kind.INVITE})
-_IGNORE = "If this was not you, ignore this mail: nothing happens then."
-_CONFIRM_LIMIT = f"The link works once, for {limits.CONFIRM_HOURS} hours."
-_NOT_YOU = "If this was not you, choose a new password now: {url}/forgot"
-_TEXTS: Mapping[Kind, tuple[str, ...]] = {
-    Kind.CONFIRM: (
-        "Confirm your email address",
-        "A Bridgenote account was created with this address, probably by you. "
-        "Open this page and press the button:",
-        "{url}/confirm/{token}",
-        _CONFIRM_LIMIT,
-        _IGNORE,
-    ),
-    Kind.RESET: (
-        "Choose a new password",
-        "A new password was requested for your account, probably by you. Choose one here:",
-        "{url}/reset/{token}",
-        f"The link works once, for {limits.RESET_MINUTES} minutes.",
-        _IGNORE,
-    ),
-    Kind.CHANGE_EMAIL: (
-        "Confirm your new email address",
-        "You asked to sign in with this address from now on. Open this page and press the button:",
-        "{url}/confirm/{token}",
-        _CONFIRM_LIMIT,
-        _IGNORE,
-    ),
-    Kind.EMAIL_CHANGED: (
-        "Your email address was changed",
-        "Your account was moved to another email address. You can no longer sign in with this one.",
-        "If this was not you, write to the operators of {url} at once.",
-    ),
-    Kind.ADDRESS_TAKEN: (
-        "You already have an account",
-        "An account was requested for this address, probably by you. You already have one.",
-        "Sign in: {url}/sign-in",
-        "Forgot your password? {url}/forgot",
-        _IGNORE,
-    ),
-    Kind.PASSWORD_CHANGED: (
-        "Your password was changed",
-        "The password of your account was changed, and every other browser was signed out.",
-        "If this was not you, choose a new password now: {url}/forgot",
-    ),
-    Kind.SIGN_IN_FAILURES: (
-        "Many failed attempts to sign in",
-        f"{limits.SIGN_IN_FAILURES} attempts to sign in to your account have failed within a day. On the devices "
-        "where you signed in before, you can still sign in.",
-        "If these attempts were not yours, and your password is short or you use it elsewhere, choose another one: "
-        "{url}/.well-known/change-password",
-        "You get this mail at most once a day.",
-    ),
-    Kind.WEBHOOK_DISABLED: (
-        "A webhook was disabled",
-        "Deliveries to a webhook of yours failed for so long, or its receiver said so often that it is gone, that "
-        "nothing is sent to it any more. What is due waits until you enable it.",
-        "See which one, and why: {url}/notices",
-    ),
-    Kind.OWN_DATA: (
-        "What is kept of you is ready",
-        "The file that you asked for, with all that is kept of you, is ready. Sign in and fetch it here:",
-        "{url}/settings/my-data",
-        "It is kept for a day.",
-    ),
-    Kind.PASSKEY_ADDED: (
-        "A passkey was added to your account",
-        "You can sign in with a new passkey from now on. See which ones you have: {url}/security",
-        _NOT_YOU,
-    ),
-    Kind.PASSKEY_REMOVED: (
-        "A passkey was removed from your account",
-        "It signs nobody in any more. See which ones you have: {url}/security",
-        _NOT_YOU,
-    ),
-    Kind.PASSKEY_REFUSED: (
-        "A passkey of yours was refused",
-        "A sign-in with a passkey of yours was refused, because the passkey counted fewer uses than at its last "
-        "sign-in. That is a sign of a copied passkey. It signs nobody in any more.",
-        "Remove it, and add another one: {url}/security",
-    ),
-    Kind.PROVIDER_CONNECTED: (
-        "Your account is connected with a sign-in provider",
-        "You can sign in with an account of your organisation from now on. See which: {url}/settings",
-        _NOT_YOU,
-    ),
-    Kind.PROVIDER_DISCONNECTED: (
-        "Your account is no longer connected with a sign-in provider",
-        "That account of your organisation signs nobody in any more. See which are left: {url}/settings",
-        _NOT_YOU,
-    ),
-    Kind.CODES_ON: (
-        "Codes were set up for your account",
-        "Signing in with your password asks for a code of your app from now on. See {url}/security",
-        _NOT_YOU,
-    ),
-    Kind.CODES_OFF: (
-        "Codes were switched off for your account",
-        "Signing in does not ask for a code of your app any more. See {url}/security",
-        _NOT_YOU,
-    ),
-    Kind.RECOVERY_CODES_MADE: (
-        "Your account has new recovery codes",
-        "Recovery codes were made for your account. Earlier ones do not work any more. See {url}/security",
-        _NOT_YOU,
-    ),
-    Kind.RECOVERY_CODE_USED: (
-        "A recovery code of yours was used",
-        "One of your recovery codes was used in the place of a code or a passkey. It does not work again. See how "
-        "many are left, or make new ones: {url}/security",
-        _NOT_YOU,
-    ),
-    Kind.FACTORS_RESET: (
-        "Your passkeys and codes were removed",
-        "An administrator of the service removed your passkeys, your codes and your recovery codes, so that you can "
-        "sign in with your password alone. Set them up again: {url}/security",
-        "If you did not ask for this, write to the operators of {url} at once.",
-    ),
+_INVITES: Mapping[Role, LazyText] = {
+    Role.RATER: lazy_gettext("%(who)s invites you to join %(community)s as a rater."),
+    Role.MODERATOR: lazy_gettext("%(who)s invites you to join %(community)s as a moderator."),
+    Role.OPERATOR: lazy_gettext("%(who)s invites you to join %(community)s as an operator."),
+    Role.ADMIN: lazy_gettext("%(who)s invites you to join %(community)s as an admin."),
 }
-"""The subject and the paragraphs of each mail that holds nothing but links."""
+_DIGESTS: Mapping[Digest, LazyText] = {
+    Digest.DAILY: lazy_gettext("You get this mail daily. Change that in Settings, or stop it here:"),
+    Digest.WEEKLY: lazy_gettext("You get this mail weekly. Change that in Settings, or stop it here:"),
+}
 
 
 @dataclass(frozen=True)
@@ -213,10 +111,7 @@ def write(
 
 
 def _fixed(mail_links: MailLinks, kind: Kind, to: str, token: str = "") -> Message:
-    subject, *paragraphs = _TEXTS[kind]
-    return _message(
-        kind, to, subject, *(text.format(url=mail_links.base_url, token=token) for text in paragraphs)
-    )
+    return _message(kind, to, *fixed_mails.paragraphs(kind, mail_links.base_url, token))
 
 
 def _with_link(
@@ -243,10 +138,13 @@ def _invitation(session: Session, mail_links: MailLinks, link: AccountLink, toke
     return _message(
         Kind.INVITE,
         link.email,
-        f"Join {name}",
-        f"{who} invites you to join {name} as {with_article(link.role)}. Open this page to accept:",
+        _("Join %(community)s", community=name),
+        f"{invitation(link.role, who, name)} {_('Open this page to accept:')}",
         f"{mail_links.base_url}/join/{token}",
-        f"The link works once, for {limits.INVITATION_DAYS} days. If you do not want to join, ignore this mail.",
+        _(
+            "The link works once, for %(days)s days. If you do not want to join, ignore this mail.",
+            days=limits.INVITATION_DAYS,
+        ),
     )
 
 
@@ -254,17 +152,18 @@ def _digest(session: Session, mail_links: MailLinks, account: Account) -> Messag
     waiting = digests.waiting_for(session, account)
     if not waiting:
         return None
-    total = sum(count for _, count in waiting)
+    total = sum(count for _community, count in waiting)
     stop = mail_links.unsubscribe_url(account.id, Kind.DIGEST)
-    lines = "\n".join(f"{one_line(community.name)}: {count}" for community, count in waiting)
+    lines = "\n".join(f"{one_line(community.name)}: {texts.number(count)}" for community, count in waiting)
     return _message(
         Kind.DIGEST,
         account.email,
-        "1 post needs your help" if total == 1 else f"{total} posts need your help",
-        f"These posts wait for members to say what should happen to them:\n\n{lines}",
+        ngettext("%(num)s post needs your help", "%(num)s posts need your help", total),
+        _("These posts wait for members to say what should happen to them:"),
+        lines,
         *_seats(session, account),
-        f"Help: {mail_links.base_url}/help-needed",
-        f"You get this mail {account.digest}. Change that in Settings, or stop it here:\n{stop}",
+        _("Help: %(help_needed)s", help_needed=f"{mail_links.base_url}/help-needed"),
+        f"{_DIGESTS[account.digest]}\n{stop}",
         headers=_stopped_by(stop),
     )
 
@@ -286,11 +185,15 @@ def _attention(
     return _message(
         Kind.ATTENTION,
         account.email,
-        f"{TITLES[AttentionReason(entry.after['attention'])]} in {one_line(community.name)}",
-        f"{one_line(entry.cause)}.",
-        f"What to do: {mail_links.base_url}/notices",
-        "This mail is sent once, and again only after it has become clearly better and begun again.",
-        f"Operators get this mail. Change that in Settings, or stop it here:\n{stop}",
+        _(
+            "%(title)s in %(community)s",
+            title=TITLES[AttentionReason(entry.after["attention"])],
+            community=one_line(community.name),
+        ),
+        one_line(attention.sentence(entry.after, zone_of(account))),
+        _("What to do: %(notices)s", notices=f"{mail_links.base_url}/notices"),
+        _("This mail is sent once, and again only after it has become clearly better and begun again."),
+        f"{_('Operators get this mail. Change that in Settings, or stop it here:')}\n{stop}",
         headers=_stopped_by(stop),
     )
 
@@ -302,19 +205,25 @@ def _new_device(
     sign_in = session.get(SignIn, sign_in_id) if sign_in_id is not None else None
     if sign_in is None:
         return None
-    zone = ZoneInfo(account.timezone) if account.timezone in available_timezones() else UTC
-    began = sign_in.created_at.astimezone(zone)
+    began = sign_in.created_at.astimezone(zone_of(account))
     return _message(
         Kind.NEW_DEVICE,
         account.email,
-        "A sign-in with a new browser",
-        "Your account was signed in to with a browser that had not been used for it before:",
-        f"Browser: {one_line(browsers.device(sign_in.user_agent))}\nTime: {began:%d %b %Y, %H:%M} "
-        f"({began.tzname()})\nWith: {browsers.way(sign_in)}",
-        "If this was you, nothing is to be done.",
-        "If it was not, choose another password at once, which signs out every browser: "
-        f"{mail_links.base_url}/forgot",
-        f"You get at most {limits.NEW_DEVICE_MAILS} of these mails a day.",
+        _("A sign-in with a new browser"),
+        _("Your account was signed in to with a browser that had not been used for it before:"),
+        _(
+            "Browser: %(browser)s\nTime: %(time)s (%(zone)s)\nWith: %(way)s",
+            browser=one_line(browsers.device(sign_in.user_agent)),
+            time=texts.moment(began),
+            zone=began.tzname(),
+            way=browsers.way(sign_in),
+        ),
+        _("If this was you, nothing is to be done."),
+        _(
+            "If it was not, choose another password at once, which signs out every browser: %(forgot)s",
+            forgot=f"{mail_links.base_url}/forgot",
+        ),
+        _("You get at most %(most)s of these mails a day.", most=limits.NEW_DEVICE_MAILS),
     )
 
 
@@ -323,15 +232,23 @@ def _seats(session: Session, account: Account) -> list[str]:
     drawn = digests.seats_of(session, account)
     if not drawn:
         return []
-    lines = "\n".join(f"{one_line(community.name)}: {count}" for community, count in drawn)
+    lines = "\n".join(f"{one_line(community.name)}: {texts.number(count)}" for community, count in drawn)
     return [
-        "You were drawn to decide some of them, as one of a few. They come first, and wait for a limited time:\n\n"
-        f"{lines}"
+        _(
+            "You were drawn to decide some of them, as one of a few. They come first, and wait for a limited time:"
+        ),
+        lines,
     ]
 
 
-def with_article(role: Role) -> str:
-    return f"an {role}" if role.value[0] in "aeiou" else f"a {role}"
+def invitation(role: Role, who: str, community: str) -> str:
+    """The sentence of an invitation: "Sam invites you to join Harbour as a moderator."."""
+    return _(_INVITES[role], who=who, community=community)
+
+
+def zone_of(account: Account) -> tzinfo:
+    """The account's time zone; UTC if this machine does not know it."""
+    return ZoneInfo(account.timezone) if account.timezone in available_timezones() else UTC
 
 
 def _message(

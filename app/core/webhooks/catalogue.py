@@ -16,6 +16,8 @@ from typing import Any
 
 from app.core.errors import Invalid, Problem
 from app.core.models import Action, Community, Decision, Note, Report, Request
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import (
     ActionState,
     ActionTier,
@@ -154,8 +156,10 @@ def _of_action(name: EventName, state: ActionState, label: str, when: str, **mor
 _LIST = (
     EventKind(
         name=EventName.DECISION,
-        label="Decision about a post",
-        when="The service decided about a request: at once (Tier 1) or when raters agreed (Tier 2).",
+        label=lazy_gettext("Decision about a post"),
+        when=lazy_gettext(
+            "The service decided about a request: at once (Tier 1) or when raters agreed (Tier 2)."
+        ),
         shape=shapes.DECISION,
         sample=lambda community: payloads.decision_event(
             community, _request(), Decision(decision="hide", confidence=0.9712, tier=1)
@@ -201,49 +205,57 @@ _LIST = (
     ),
     EventKind(
         name=EventName.ACTION_ENDED,
-        label="Silence ended",
-        when="The time of a silence is over, or staff lifted it early. Off unless a webhook names this event.",
+        label=lazy_gettext("Silence ended"),
+        when=lazy_gettext(
+            "The time of a silence is over, or staff lifted it early. Off unless a webhook names this event."
+        ),
         shape=shapes.ACTION,
         sample=lambda community: payloads.action_event(EventName.ACTION_ENDED, community, _silence()),
         receivers=Receivers.NAMED,
     ),
     EventKind(
         name=EventName.NOTE_STATUS,
-        label="Note has another status",
-        when="A note was published, withdrawn, or went back to needing ratings.",
+        label=lazy_gettext("Note has another status"),
+        when=lazy_gettext("A note was published, withdrawn, or went back to needing ratings."),
         shape=shapes.NOTE,
         sample=lambda community: payloads.note_event(community, _note(), _action()),
     ),
     EventKind(
         name=EventName.REQUEST_COMPLETED,
-        label="Request ended without action",
-        when="A request ended without action: nothing was found, or a review ended without action. Off unless a "
-        "webhook names this event.",
+        label=lazy_gettext("Request ended without action"),
+        when=lazy_gettext(
+            "A request ended without action: nothing was found, or a review ended without action. Off unless a "
+            "webhook names this event."
+        ),
         shape=shapes.COMPLETED,
         sample=lambda community: payloads.completed_event(community, _request(), None),
         receivers=Receivers.NAMED,
     ),
     EventKind(
         name=EventName.REVIEW_OPENED,
-        label="Review opened",
-        when="People are asked about a post. Off unless a webhook names this event.",
+        label=lazy_gettext("Review opened"),
+        when=lazy_gettext("People are asked about a post. Off unless a webhook names this event."),
         shape=shapes.REVIEW,
         sample=lambda community: payloads.review_event(community, _action(), timedelta(days=14)),
         receivers=Receivers.NAMED,
     ),
     EventKind(
         name=EventName.REPORT_RESOLVED,
-        label="Report resolved",
-        when="A report that a person made was resolved: the reporter can hear what became of it. Off unless a webhook "
-        "names this event.",
+        label=lazy_gettext("Report resolved"),
+        when=lazy_gettext(
+            "A report that a person made was resolved: the reporter can hear what became of it. Off unless a webhook "
+            "names this event."
+        ),
         shape=shapes.REPORT,
         sample=lambda community: payloads.report_event(community, _report()),
         receivers=Receivers.NAMED,
     ),
     EventKind(
         name=EventName.PANEL_DRAWN,
-        label="Users were drawn for a panel",
-        when="Users of the platform were drawn for a panel. Off unless a webhook names this event.",
+        label=lazy_gettext("Users were drawn for a panel"),
+        when=lazy_gettext(
+            "Users of the platform were drawn for a panel. Off unless a webhook names this event."
+        ),
         shape=shapes.PANEL,
         sample=lambda community: payloads.panel_event(
             community,
@@ -256,17 +268,19 @@ _LIST = (
     ),
     EventKind(
         name=EventName.ATTENTION,
-        label="The community needs an operator",
-        when="The community wants an operator: once for each reason when it begins. Off unless a webhook names this "
-        "event.",
+        label=lazy_gettext("The community needs an operator"),
+        when=lazy_gettext(
+            "The community wants an operator: once for each reason when it begins. Off unless a webhook names this "
+            "event."
+        ),
         shape=shapes.ATTENTION,
         sample=lambda community: payloads.attention_event(community, AttentionReason.BACKLOG, _SINCE, 512),
         receivers=Receivers.NAMED,
     ),
     EventKind(
         name=EventName.TEST,
-        label="Test event",
-        when="You asked for it with `POST /webhooks/{webhook_id}/test`.",
+        label=lazy_gettext("Test event"),
+        when=lazy_gettext("You asked for it with `POST /webhooks/{webhook_id}/test`."),
         shape=shapes.TEST,
         sample=lambda community: payloads.test_event(community.id),
         receivers=Receivers.ONE,
@@ -305,10 +319,10 @@ def checked(chosen: Sequence[str] | None) -> list[str] | None:
     if chosen is None:
         return None
     if not chosen:
-        raise Invalid.field("events", "must name at least one event, or be null for all of them", [])
+        raise Invalid.field("events", _("must name at least one event, or be null for all of them"), [])
     known = names()
     problems = [
-        Problem("enum", ("events", index), f"must be one of {', '.join(known)}", name)
+        Problem("enum", ("events", index), _("must be one of %(choices)s", choices=", ".join(known)), name)
         for index, name in enumerate(chosen)
         if name not in known
     ]

@@ -18,6 +18,7 @@ from app.core.ids import parse_id
 from app.core.models import Action, Attempt, Delivery, Event, Note, Request, Webhook
 from app.core.models.notes import about_withdrawn
 from app.core.permissions import Actor, Permission, require, require_found
+from app.core.texts import gettext as _
 from app.core.vocabulary import DeliveryState, EventName
 
 _SHOWN = (
@@ -202,7 +203,7 @@ def replay(session: Session, actor: Actor, delivery_id: uuid.UUID) -> Delivery:
     serialise(session, delivery.community_id)
     check_receives(session.get_one(Webhook, delivery.webhook_id, populate_existing=True))
     if not send_again(session, Delivery.id == delivery.id, REPLAYABLE):
-        raise Conflict("This delivery is already on its way", delivery.id)
+        raise Conflict(_("This delivery is already on its way"), delivery.id)
     session.refresh(delivery)
     history.record(
         session,
@@ -284,9 +285,9 @@ def _last_attempts(session: Session, delivery_ids: Collection[uuid.UUID]) -> dic
 def check_receives(webhook: Webhook) -> None:
     """Raise Conflict if nothing is sent to this webhook."""
     if webhook.deleted_at is not None:
-        raise Conflict("The webhook of this delivery has been removed", webhook.id)
+        raise Conflict(_("The webhook of this delivery has been removed"), webhook.id)
     if not webhook.is_active:
-        raise Conflict("This webhook is disabled; enable it first", webhook.id)
+        raise Conflict(_("This webhook is disabled; enable it first"), webhook.id)
 
 
 def send_again(session: Session, which: sa.ColumnElement[bool], states: Collection[DeliveryState]) -> int:

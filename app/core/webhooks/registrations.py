@@ -23,8 +23,9 @@ from app.core.history.reason import Reason
 from app.core.ids import new_id
 from app.core.models import Community, Event, Webhook
 from app.core.outbound import AllowList, BadAddress, check_url
-from app.core.permissions import Actor, Permission, allows, require, require_found
+from app.core.permissions import REFUSALS, Actor, Permission, allows, require, require_found
 from app.core.sealing import Sealer
+from app.core.texts import gettext as _
 from app.core.vocabulary import DeliveryState
 from app.core.webhooks import catalogue, events, health, signing
 
@@ -91,7 +92,7 @@ def register(
             return created, True
         webhook = _find_by_url(session, community.id, url)
         if webhook is None:
-            raise Conflict("This webhook is being registered and removed right now")
+            raise Conflict(_("This webhook is being registered and removed right now"))
     before = health.history_values(webhook)
     rotated = signing.replace_secret(session, webhook, sealer, secret, clock.now())
     webhook.events = chosen
@@ -133,7 +134,7 @@ def visible_statement(actor: Actor) -> sa.Select[Any]:
         return _PRESENT
     allowed = [one for one in actor.communities if allows(actor, Permission.SEE_WEBHOOKS, one)]
     if actor.communities and not allowed:
-        raise Forbidden(f"You may not {Permission.SEE_WEBHOOKS.replace('_', ' ')} here")
+        raise Forbidden(REFUSALS[Permission.SEE_WEBHOOKS])
     return _PRESENT.where(Webhook.community_id.in_(allowed))
 
 
@@ -171,10 +172,10 @@ def change(
     limits.text(reason, "reason", limits.REASON_MAX, least=0)
     webhook = _lock(session, actor, webhook_id)
     if etag is not None and etag != signing.secret_etag(webhook):
-        raise Conflict("The secret was replaced already", webhook.id)
+        raise Conflict(_("The secret was replaced already"), webhook.id)
     if based_on is not None and based_on != edit_etag(webhook):
         who = setting_history.last_changed_by(session, "webhook", webhook.id, CHANGED)
-        raise Outdated(f"Other values were saved meanwhile{who}", webhook.id)
+        raise Outdated(_("Other values were saved meanwhile%(who)s", who=who), webhook.id)
     before, rotated = health.history_values(webhook), False
     if url is not None and url != webhook.url:
         _require_allowed_url(url, allow)
@@ -232,7 +233,7 @@ def send_test(session: Session, actor: Actor, webhook_id: uuid.UUID) -> Event:
     """Send a test event to this webhook only. Raises Conflict while it is disabled."""
     webhook = _lock(session, actor, webhook_id)
     if not webhook.is_active:
-        raise Conflict("This webhook is disabled; enable it first", webhook.id)
+        raise Conflict(_("This webhook is disabled; enable it first"), webhook.id)
     history.record(session, actor, webhook.community_id, "webhook.tested", "webhook", webhook.id)
     return events.emit_test(session, webhook)
 
@@ -306,7 +307,7 @@ def _move_to(session: Session, webhook: Webhook, url: str) -> None:
             webhook.url = url
             health.forget_failures(webhook)
     except IntegrityError as error:
-        raise Conflict("Another webhook of this community already has this URL") from error
+        raise Conflict(_("Another webhook of this community already has this URL")) from error
 
 
 def _record_change(

@@ -19,6 +19,7 @@ from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.models import Delivery, Replay, Webhook
 from app.core.permissions import Actor, Permission, require, require_found
+from app.core.texts import gettext as _
 from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import deliveries
 from app.core.webhooks.deliveries import Filters
@@ -103,11 +104,11 @@ def begin(session: Session, actor: Actor, community_id: uuid.UUID, filters: Filt
     serialise(session, community_id)
     now = clock.now()
     if filters.since is not None and filters.since >= now:
-        raise Invalid.field("since", "must be in the past", clock.iso(filters.since))
+        raise Invalid.field("since", _("must be in the past"), clock.iso(filters.since))
     chosen = replace(filters, until=min(filters.until or now, now))
     total = preview(session, actor, community_id, chosen).total
     if total == 0:
-        raise Conflict("Nothing here can be sent again")
+        raise Conflict(_("Nothing here can be sent again"))
     created = Replay(community_id=community_id, filters=written(chosen), total=total, sent=0)
     session.add(created)
     session.flush()
@@ -203,4 +204,4 @@ def read(values: Mapping[str, Any]) -> Filters:
 
 def _check(filters: Filters) -> None:
     if filters.since is not None and filters.until is not None and filters.since >= filters.until:
-        raise Invalid.field("until", "must be later than the start", clock.iso(filters.until))
+        raise Invalid.field("until", _("must be later than the start"), clock.iso(filters.until))

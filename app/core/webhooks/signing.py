@@ -35,6 +35,7 @@ from app.core.errors import Invalid
 from app.core.ids import new_id
 from app.core.models import FormerSecret, Webhook
 from app.core.sealing import SealBroken, Sealer
+from app.core.texts import gettext as _
 
 TIMESTAMP_FIELD = "_webhook_timestamp"
 SIGNATURE_FIELD = "_webhook_signature"
@@ -215,26 +216,37 @@ def check_secret(secret: str) -> None:
     """Raise Invalid for a secret that is too short, too long or blank, or has ``whsec_`` in a way no receiver reads."""
     # The error never contains the value: ``input`` is echoed to the caller and may be logged there.
     if not limits.SECRET_MIN <= len(secret) <= limits.SECRET_MAX:
-        raise Invalid.field("secret", f"must have {limits.SECRET_MIN} to {limits.SECRET_MAX} characters")
+        raise Invalid.field(
+            "secret",
+            _("must have %(least)s to %(most)s characters", least=limits.SECRET_MIN, most=limits.SECRET_MAX),
+        )
     limits.storable(secret, "secret")
     if not secret.strip():
-        raise Invalid.field("secret", "must not be blank")
+        raise Invalid.field("secret", _("must not be blank"))
     prefix = STANDARD_PREFIX
     if prefix not in secret.lower():
         return
     if re.search(rf"v1\w*\s*,\s*{prefix}", secret, re.IGNORECASE):
         raise Invalid.field(
-            "secret", f"must begin with {prefix}; leave out “v1,”, which belongs to signatures"
+            "secret",
+            _("must begin with %(prefix)s; leave out “v1,”, which belongs to signatures", prefix=prefix),
         )
     if not secret.startswith(prefix) or secret != secret.rstrip():
-        raise Invalid.field("secret", f"must have nothing before {prefix}, and no space at its end")
+        raise Invalid.field(
+            "secret", _("must have nothing before %(prefix)s, and no space at its end", prefix=prefix)
+        )
     key = standard_key(secret)
     if key == secret.encode():
-        raise Invalid.field("secret", f"must be base64 after {prefix}")
+        raise Invalid.field("secret", _("must be base64 after %(prefix)s", prefix=prefix))
     if len(key) < SECRET_BYTES_LEAST:
         raise Invalid.field(
             "secret",
-            f"must be base64 of at least {SECRET_BYTES_LEAST} bytes after {prefix}; these are {len(key)}",
+            _(
+                "must be base64 of at least %(secret_bytes_least)s bytes after %(prefix)s; these are %(count)s",
+                secret_bytes_least=SECRET_BYTES_LEAST,
+                prefix=prefix,
+                count=len(key),
+            ),
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from app.core import texts
 from app.core.actions import undoing
 from app.core.models import Action, HistoryEntry, HistoryText
 from app.core.texts import gettext as _
@@ -130,8 +131,13 @@ def cause_words(cause: str) -> str:
         category, score, bound = scored.groups()
         if category in UNNAMED:
             return f"{UNNAMED[category]}"
-        return _("Scored %(score)s, above %(bound)s", score=f"{float(score):g}", bound=f"{float(bound):g}")
-    return cause[:1].upper() + cause[1:]
+        return _(
+            "Scored %(score)s, above %(bound)s",
+            score=texts.short(float(score)),
+            bound=texts.short(float(bound)),
+        )
+    said = texts.stored(cause)
+    return said[:1].upper() + said[1:]
 
 
 def filed_words(entry: HistoryEntry) -> str:

@@ -72,9 +72,13 @@ def _news(session: Session, panel: ModeratorPanel) -> str:
         return _("You have decided this already, in another window.")
     if panel.held is not None:
         return _("%(who)s is deciding this right now.", who=panel.held.who)
-    by_whom = decision_trace.by_whom(session, panel.action.id)
+    last = decision_trace.last_decider(session, panel.action.id)
     state = state_word(panel.action.action_state) if not panel.is_waiting else _("Changed")
-    return f"{state}{by_whom}."
+    if last is None:
+        return _("%(state)s.", state=state)
+    if last.minutes == 0:
+        return _("%(state)s by %(who)s, just now.", state=state, who=last.name)
+    return _("%(state)s by %(who)s, %(minutes)s min ago.", state=state, who=last.name, minutes=last.minutes)
 
 
 @web.post("/review/<uuid:action_id>/claim")
