@@ -138,7 +138,7 @@ def test_an_items_history_is_found_by_the_index_of_objects(wiring: Wiring, cast:
         action = session.get_one(Action, action_id)
         assert pages.of_item(session, SYSTEM, action)
         pages.of_note(session, SYSTEM, session.get_one(Note, action.note_id))
-        decision_trace.by_whom(session, action.id)
+        decision_trace.already_decided(session, action.id)
         decision_trace.deciders(session, [action.id])
         sa.event.remove(wiring.database.engine, "before_cursor_execute", note_down)
         read = [(statement, given) for statement, given in sent if "FROM history" in statement]

@@ -251,7 +251,8 @@ def _cause(after: Mapping[str, Any]) -> str:
 def sentence(after: Mapping[str, Any], zone: tzinfo) -> str:
     """What a condition is, by the ``after`` of its history entry, with times in this zone."""
     reason, count = AttentionReason(after["attention"]), after.get("count") or 0
-    since = texts.moment(datetime.fromisoformat(after["since"]).astimezone(zone))
+    began = datetime.fromisoformat(after["since"]).astimezone(zone)
+    since = f"{texts.moment(began)} {began.tzname()}"
     limit = texts.number(after.get("limit") or 0)
     if reason is AttentionReason.BACKLOG:
         return ngettext(

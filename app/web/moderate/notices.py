@@ -18,6 +18,7 @@ from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.review import assignments, claims, desk
 from app.core.states import ACTION
+from app.core.upkeep import attention, mail_texts
 from app.core.upkeep.attention import TITLES
 from app.core.vocabulary import ActionState, ActionVerb, AttentionReason
 from app.web import auth, community_choice, cursor_links, forms, page
@@ -183,7 +184,8 @@ def _attention_row(notice_entry: NoticeEntry) -> NoticeRow:
         url, open_words = url_for("web.community_page", section="danger", community=slug), "Open community"
     else:
         url, open_words = url_for("web.review", community=slug), "Open review queue"
-    return _community_row(notice_entry, community, TITLES[reason], url, open_words)
+    said = attention.sentence(entry.after, mail_texts.zone_of(auth.current_reader().account))
+    return _community_row(notice_entry, community, TITLES[reason], url, open_words, said)
 
 
 def _learned_row(notice_entry: NoticeEntry) -> NoticeRow:
@@ -207,12 +209,17 @@ def _community_of(entry: HistoryEntry) -> Community | None:
 
 
 def _community_row(
-    notice_entry: NoticeEntry, community: Community | None, title: str, url: str, open_words: str
+    notice_entry: NoticeEntry,
+    community: Community | None,
+    title: str,
+    url: str,
+    open_words: str,
+    said: str = "",
 ) -> NoticeRow:
     return _notice(
         notice_entry,
         post=f"{title} in {community.name}" if community is not None else title,
-        reason=f"{cause_words(notice_entry.entry.cause)}.",
+        reason=said or f"{cause_words(notice_entry.entry.cause)}.",
         url=url,
         attention=title,
         open_words=open_words,
