@@ -124,7 +124,7 @@ def test_hidden_rows_are_dismissed_after_one_question_that_names_their_number(
     max_.press("Control+Enter")
     summary = max_.page.get_by_role("group", name="There is a problem")
     expect(summary).to_contain_text("1 post is hidden by your settings, so you have not seen it.")
-    box = max_.page.get_by_label("Dismiss 1 hidden post unseen")
+    box = max_.page.get_by_label("Decide 1 hidden post unseen")
     expect(box).to_be_focused()
     found = examiner.look(max_, "asked about hidden rows")
     max_.press("Space")

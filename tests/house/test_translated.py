@@ -11,14 +11,6 @@ from jinja2 import Environment, nodes
 from tests.house.source import APP, modules, nodes_of
 
 TEMPLATES = APP.parent / "templates"
-NOT_YET = {
-    "templates": {
-        "account",
-    }
-    | {"moderate"},
-    "app/web": {"moderate"},
-}
-"""Folders whose texts are not marked yet; "" is the folder itself."""
 ENGLISH = "api_docs.html"
 """The reference of the API, which is English."""
 MARKS = {"_", "gettext", "ngettext", "pgettext", "lazy_gettext"}
@@ -175,14 +167,14 @@ def unmarked_in_module(source: str) -> list[str]:
 def test_each_text_of_a_template_can_be_translated(folder: str) -> None:
     missed = {path.name: unmarked_in_template(path.read_text()) for path in _templates(folder)}
     missed = {name: texts for name, texts in missed.items() if texts}
-    assert bool(missed) == (folder in NOT_YET["templates"]), missed
+    assert not missed
 
 
 @pytest.mark.parametrize("folder", _folders(APP / "web", "*.py"))
 def test_each_text_of_a_view_can_be_translated(folder: str) -> None:
     missed = {path.name: unmarked_in_module(path.read_text()) for path in _web_modules(folder)}
     missed = {name: texts for name, texts in missed.items() if texts}
-    assert bool(missed) == (folder in NOT_YET["app/web"]), missed
+    assert not missed
 
 
 @pytest.mark.parametrize(

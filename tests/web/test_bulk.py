@@ -52,10 +52,10 @@ def test_ticked_rows_are_claimed_without_a_reason_and_a_colleagues_stays_theirs(
     assert answer.status_code == 409
     assert "1 post is yours for 10 minutes." in answer.text
     assert "“Theirs” was not claimed: Claimed by Operator." in answer.text
-    for verb, word in (("claim", "claim"), ("force_publish.hide", "hide"), ("dismiss", "dismiss")):
+    for verb in ("claim", "force_publish.hide", "dismiss"):
         nothing = moderator.post("/review/dismiss", verb=verb, reason="Abuse")
         assert nothing.status_code == 422
-        assert f"Tick the posts to {word}." in nothing.text
+        assert "Tick at least one post." in nothing.text
     assert [claimant_of(wiring, one) for one in (mine, theirs)] == [
         cast.moderator.account_id,
         cast.operator.account_id,
@@ -159,7 +159,7 @@ def test_ticked_items_are_assigned_at_once_and_each_that_is_not_is_named(
     assert undecided.text.count('id="assignee-error"') == 1
     outsider = str(cast.outsider.account_id)
     wrong = moderator.post("/review/dismiss", item=items, verb="assign", assignee=outsider)
-    assert "was not assigned: the assignee must be a moderator of this community." in wrong.text
+    assert "was not assigned: the colleague must be a moderator of this community." in wrong.text
     operator_id = str(cast.operator.account_id)
     answer = moderator.post("/review/dismiss", item=items, verb="assign", assignee=operator_id)
     assert answer.status_code == 409
@@ -221,7 +221,7 @@ def test_items_that_cannot_be_dismissed_are_named_one_by_one_and_the_rest_go_on(
     operator.post(f"/review/{deciding}/decide", verb="force_publish", reason="Abuse", version="1")
     answer = moderator.post("/review/dismiss", item=ticks, reason="Banter between friends")
     assert answer.status_code == 409
-    assert "“Somebody is deciding this one” was not dismissed: Operator is deciding" in answer.text
+    assert "“Somebody is deciding this one” was not decided: Operator is deciding" in answer.text
     assert "Of the other community" not in answer.text
     assert "Banter between friends" in answer.text
     assert holds_on(wiring)[fine].reason == "Banter between friends"
@@ -233,7 +233,7 @@ def test_items_that_cannot_be_dismissed_are_named_one_by_one_and_the_rest_go_on(
     [
         (1, "", "Enter a reason."),
         (1, "   ", "must not be blank"),
-        (0, "Banter", "Tick the posts to dismiss."),
+        (0, "Banter", "Tick at least one post."),
         (limits.BULK_MAX + 1, "Banter", "Tick at most 50 posts."),
     ],
 )

@@ -113,7 +113,7 @@ def test_of_several_those_that_a_colleague_claimed_are_named(
     chosen = [f"{free}.1", f"{taken}.1"]
     answer = moderator.post("/review/dismiss", item=chosen, reason="Old quarrels")
     assert answer.status_code == 409
-    assert "“A claimed one” was not dismissed: Claimed by Operator" in answer.text
+    assert "“A claimed one” was not decided: Claimed by Operator" in answer.text
     assert "Old quarrels" in answer.text
     held = the_hold(wiring)
     assert held.action_id == free

@@ -326,7 +326,7 @@ def test_sensitive_posts_are_not_shown_in_lists_while_content_warnings_are_on(
     page = moderator.get("/review").text
     assert "hurt" not in page
     assert "Content hidden" in page
-    assert "Claim: Content hidden, threat" in page
+    assert "Claim: Content hidden, Threat" in page
     assert "A harmless quarrel" in page
     assert "hurt" not in moderator.get("/history").text
     moderator.post("/review/dismiss", item=chosen(wiring, action_id), reason="Seen", unseen="1")

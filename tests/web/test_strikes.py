@@ -54,7 +54,7 @@ def test_several_rows_are_dismissed_but_a_step_hides_no_post(
     items = chosen(wiring, step)
     refused = moderator.post("/review/dismiss", verb="force_publish.hide", reason="All of it", item=items)
     assert refused.status_code == 409
-    assert "was not hidden" in refused.text
+    assert "was not decided" in refused.text
     dismissed = moderator.post("/review/dismiss", verb="dismiss", reason="Not yet", item=items)
     assert dismissed.status_code == 303
     with wiring.database.reading() as session:

@@ -124,7 +124,7 @@ def test_several_hidden_posts_are_dismissed_only_once_their_number_was_agreed_to
     asked = moderator.post("/review/dismiss", **ticked)
     assert asked.status_code == 422
     assert "2 posts are hidden by your settings, so you have not seen them." in asked.text
-    assert "Dismiss 2 hidden posts unseen" in asked.text
+    assert "Decide 2 hidden posts unseen" in asked.text
     assert "Old quarrels" in asked.text
     assert moderator.post("/review/dismiss", unseen="1", **ticked).status_code == 422, (
         "one more than agreed to"

@@ -23,7 +23,7 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "action.retro_review": ("scan-eye", lazy_gettext("Second look opened")),
     "action.confirmed": ("badge-check", lazy_gettext("Confirmed")),
     "action.overturned": ("undo-2", lazy_gettext("Overturned")),
-    "action.scan_exempt": ("shield-check", "Won't be rescanned"),
+    "action.scan_exempt": ("shield-check", lazy_gettext("Won't be rescanned")),
     "action.dismissed": ("circle-minus", lazy_gettext("Dismissed")),
     "action.escalated": ("users", lazy_gettext("Sent to staff")),
     "action.edited": ("pencil", lazy_gettext("The post was edited")),
@@ -238,9 +238,9 @@ def done_to_post(action: Action, decided: tuple[HistoryEntry, HistoryText] | Non
     what, icon = DONE_TO_POST[action.action_type]
     by, is_name, reason = actor_name(text), True, text.reason
     if entry.what == f"action.{ActionState.APPLIED}":
-        by, is_name = "the platform itself", False
+        by, is_name = _("the platform itself"), False
     elif entry.actor_kind == "system":
         alone = action.action_tier is ActionTier.IMMEDIATE and not entry.before
-        by, is_name = ("its score alone" if alone else "the community"), False
+        by, is_name = (_("its score alone") if alone else _("the community")), False
         reason = cause_words(entry.cause) if alone else ""
     return DoneToPost(what, icon, by, is_name, action.applied_at or entry.at, reason)

@@ -3,7 +3,7 @@
 It does not say which verbs the actor may use: the rows of ``states.ACTION`` do (``holds.verbs_open_to``).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.core.models import Action, Note
@@ -11,7 +11,7 @@ from app.core.permissions import Actor
 from app.core.review import holds
 from app.core.review.verbs import choosable
 from app.core.texts import gettext as _
-from app.core.texts import lazy_gettext
+from app.core.texts import lazy_gettext, ngettext
 from app.core.vocabulary import ActionState, ActionType, ActionVerb, ReopenTo
 
 
@@ -19,8 +19,8 @@ from app.core.vocabulary import ActionState, ActionType, ActionVerb, ReopenTo
 class Effect:
     """The effect of one verb on one type of action.
 
-    ``short`` follows the verb's name on a button: "Force-publish: hide post". ``sentence`` says the same about a
-    post, whose name replaces ``{}``. ``note`` is what a moderator should know before they press the button.
+    ``short`` follows the verb's name on a button: "Force-publish: hide post". ``sentence`` says the same about
+    ``%(post)s``. ``note`` is what a moderator should know before they press the button.
     """
 
     short: str
@@ -41,14 +41,14 @@ class OnNote:
 class OnSeveral:
     """A verb on several rows of the queue, or of the second looks, at once, whose actions may be of several types.
 
-    ``name`` is the button's while nothing is ticked; script replaces "selected" by a number. ``done`` follows
-    "will be". ``act_as`` is what the platform does with each.
+    ``name`` is the button's while nothing is ticked; script replaces "selected" by a number. ``done`` says what will
+    happen to so many posts. ``act_as`` is what the platform does with each.
     """
 
     name: str
     effect: str
     kind: str
-    done: str
+    done: Callable[[int], str]
     act_as: ActionType | None = None
 
 
@@ -68,10 +68,10 @@ class VerbWords:
     on_several: OnSeveral | None = None
 
 
-_STANDS = lazy_gettext("what was done to {} stands.")
-_REVOKED = lazy_gettext("what was done to {} is revoked.")
-_UNCHANGED = lazy_gettext("{} stays as it is.")
-_NOT_SENT = lazy_gettext("the platform is notified not to act on {}.")
+_STANDS = lazy_gettext("what was done to %(post)s stands.")
+_REVOKED = lazy_gettext("what was done to %(post)s is revoked.")
+_UNCHANGED = lazy_gettext("%(post)s stays as it is.")
+_NOT_SENT = lazy_gettext("the platform is notified not to act on %(post)s.")
 
 WORDS: Mapping[ActionVerb, VerbWords] = {
     ActionVerb.DISMISS: VerbWords(
@@ -80,32 +80,45 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
         "secondary",
         "D",
         effects={
-            ActionType.HIDE: Effect("keep post", _UNCHANGED),
-            ActionType.UNHIDE: Effect("keep post hidden", _UNCHANGED),
+            ActionType.HIDE: Effect(lazy_gettext("keep post"), _UNCHANGED),
+            ActionType.UNHIDE: Effect(lazy_gettext("keep post hidden"), _UNCHANGED),
             ActionType.WARN: Effect(lazy_gettext("do not warn"), _UNCHANGED),
             ActionType.SILENCE: Effect(lazy_gettext("do not silence"), _UNCHANGED),
-            ActionType.DELETE: Effect("keep post", _UNCHANGED),
+            ActionType.DELETE: Effect(lazy_gettext("keep post"), _UNCHANGED),
         },
         on_note=OnNote(
             "destructive",
             lazy_gettext("This note will be dismissed and locked."),
             lazy_gettext("Dismiss: the note is not shown, whatever its ratings."),
         ),
-        on_several=OnSeveral(lazy_gettext("Dismiss selected"), "keep posts", "secondary", "dismissed"),
+        on_several=OnSeveral(
+            lazy_gettext("Dismiss selected"),
+            lazy_gettext("keep posts"),
+            "secondary",
+            lambda count: ngettext(
+                "%(num)s post will be dismissed.", "%(num)s posts will be dismissed.", count
+            ),
+        ),
     ),
     ActionVerb.FORCE_PUBLISH: VerbWords(
-        "Force-publish",
-        "Force-publishing…",
+        lazy_gettext("Force-publish"),
+        lazy_gettext("Force-publishing…"),
         "destructive",
         "F",
         effects={
-            ActionType.HIDE: Effect("hide post", "{} will be hidden."),
-            ActionType.UNHIDE: Effect("show post again", "{} will be shown again."),
-            ActionType.WARN: Effect("warn author", lazy_gettext("{} will get a warning.")),
-            ActionType.SILENCE: Effect("silence author", "{} will get its author silenced."),
+            ActionType.HIDE: Effect(lazy_gettext("hide post"), lazy_gettext("%(post)s will be hidden.")),
+            ActionType.UNHIDE: Effect(
+                lazy_gettext("show post again"), lazy_gettext("%(post)s will be shown again.")
+            ),
+            ActionType.WARN: Effect(
+                lazy_gettext("warn author"), lazy_gettext("%(post)s will get a warning.")
+            ),
+            ActionType.SILENCE: Effect(
+                lazy_gettext("silence author"), lazy_gettext("%(post)s will get its author silenced.")
+            ),
             ActionType.DELETE: Effect(
-                "delete post",
-                "{} will be deleted.",
+                lazy_gettext("delete post"),
+                lazy_gettext("%(post)s will be deleted."),
                 lazy_gettext("Not every platform can restore a deleted post."),
             ),
         },
@@ -115,7 +128,11 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
             lazy_gettext("Force-publish: the note is shown with the post, whatever its ratings."),
         ),
         on_several=OnSeveral(
-            lazy_gettext("Hide selected"), "hide posts", "destructive", "hidden", ActionType.HIDE
+            lazy_gettext("Hide selected"),
+            lazy_gettext("hide posts"),
+            "destructive",
+            lambda count: ngettext("%(num)s post will be hidden.", "%(num)s posts will be hidden.", count),
+            ActionType.HIDE,
         ),
     ),
     ActionVerb.CONFIRM: VerbWords(
@@ -124,14 +141,19 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
         "secondary",
         "C",
         effects={
-            ActionType.HIDE: Effect("keep hidden", _STANDS),
-            ActionType.UNHIDE: Effect("keep shown", _STANDS),
-            ActionType.WARN: Effect("keep warning", _STANDS),
-            ActionType.SILENCE: Effect("keep silenced", _STANDS),
-            ActionType.DELETE: Effect("keep deleted", _STANDS),
+            ActionType.HIDE: Effect(lazy_gettext("keep hidden"), _STANDS),
+            ActionType.UNHIDE: Effect(lazy_gettext("keep shown"), _STANDS),
+            ActionType.WARN: Effect(lazy_gettext("keep warning"), _STANDS),
+            ActionType.SILENCE: Effect(lazy_gettext("keep silenced"), _STANDS),
+            ActionType.DELETE: Effect(lazy_gettext("keep deleted"), _STANDS),
         },
         on_several=OnSeveral(
-            lazy_gettext("Confirm selected"), "what was done stands", "secondary", "confirmed"
+            lazy_gettext("Confirm selected"),
+            lazy_gettext("what was done stands"),
+            "secondary",
+            lambda count: ngettext(
+                "%(num)s post will be confirmed.", "%(num)s posts will be confirmed.", count
+            ),
         ),
     ),
     ActionVerb.OVERTURN: VerbWords(
@@ -140,28 +162,35 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
         "destructive",
         "O",
         effects={
-            ActionType.HIDE: Effect("show post again", "{} will be shown again."),
-            ActionType.UNHIDE: Effect("revoke", _REVOKED),
-            ActionType.WARN: Effect("revoke warning", _REVOKED),
-            ActionType.SILENCE: Effect("end silence", _REVOKED),
+            ActionType.HIDE: Effect(
+                lazy_gettext("show post again"), lazy_gettext("%(post)s will be shown again.")
+            ),
+            ActionType.UNHIDE: Effect(lazy_gettext("revoke"), _REVOKED),
+            ActionType.WARN: Effect(lazy_gettext("revoke warning"), _REVOKED),
+            ActionType.SILENCE: Effect(lazy_gettext("end silence"), _REVOKED),
             ActionType.DELETE: Effect(
-                "restore post",
-                lazy_gettext("the platform will be asked to restore {}."),
+                lazy_gettext("restore post"),
+                lazy_gettext("the platform will be asked to restore %(post)s."),
                 lazy_gettext("Not every platform can restore a deleted post."),
             ),
         },
         on_several=OnSeveral(
-            lazy_gettext("Overturn selected"), lazy_gettext("take it back"), "destructive", "overturned"
+            lazy_gettext("Overturn selected"),
+            lazy_gettext("take it back"),
+            "destructive",
+            lambda count: ngettext(
+                "%(num)s post will be overturned.", "%(num)s posts will be overturned.", count
+            ),
         ),
     ),
     ActionVerb.REOPEN: VerbWords(lazy_gettext("Reopen"), lazy_gettext("Reopening…")),
 }
 """In the order of the buttons."""
 CONSEQUENCES: Mapping[ActionType, str] = {
-    ActionType.WARN: "post stays",
-    ActionType.HIDE: "can be shown again",
-    ActionType.SILENCE: "post stays, author cannot write",
-    ActionType.DELETE: "cannot be brought back",
+    ActionType.WARN: lazy_gettext("post stays"),
+    ActionType.HIDE: lazy_gettext("can be shown again"),
+    ActionType.SILENCE: lazy_gettext("post stays, author cannot write"),
+    ActionType.DELETE: lazy_gettext("cannot be brought back"),
 }
 """What follows from each action that a moderator may choose (``CHOOSABLE``), the lightest first."""
 NAMES: Mapping[str, str] = {verb.value: words.name for verb, words in WORDS.items()}
@@ -175,7 +204,8 @@ def effect(verb: ActionVerb, action: Action) -> Effect:
 
 def effect_name(action_type: ActionType) -> str:
     """Return what the platform does as the name of a button: "Hide post"."""
-    return WORDS[ActionVerb.FORCE_PUBLISH].effects[action_type].short.capitalize()
+    short = str(WORDS[ActionVerb.FORCE_PUBLISH].effects[action_type].short)
+    return short[:1].upper() + short[1:]
 
 
 def outcome(
@@ -196,10 +226,10 @@ def outcome(
             else _("%(post)s will be reviewed again by members.", post=subject)
         )
     if verb is ActionVerb.DISMISS and action.action_state is ActionState.PROPOSED:
-        return _NOT_SENT.format(subject)
+        return _(_NOT_SENT, post=subject)
     # ReopenTo.ACT has the same effect as force-publishing.
     acts = ActionVerb.FORCE_PUBLISH if verb is ActionVerb.REOPEN else verb
-    return WORDS[acts].effects[act_as or action.action_type].sentence.format(subject)
+    return _(WORDS[acts].effects[act_as or action.action_type].sentence, post=subject)
 
 
 @dataclass(frozen=True)
@@ -251,7 +281,7 @@ def other_buttons(actor: Actor, action: Action) -> list[VerbButton]:
             ActionVerb.FORCE_PUBLISH,
             effect_name(action_type),
             "destructive" if action_type is ActionType.DELETE else "secondary",
-            effect=consequence,
+            effect=str(consequence),
             act_as=action_type,
         )
         for action_type, consequence in CONSEQUENCES.items()
@@ -263,7 +293,7 @@ def button(verb: ActionVerb, action_type: ActionType) -> VerbButton:
     """Return the verb's button for an action of this type."""
     words = WORDS[verb]
     effect = words.effects[action_type]
-    return VerbButton(verb, words.name, words.kind, words.key, effect.short, effect.note)
+    return VerbButton(verb, words.name, words.kind, words.key, str(effect.short), effect.note)
 
 
 def buttons_for_note(actor: Actor, note: Note) -> list[VerbButton]:
@@ -283,10 +313,10 @@ def buttons_for_several(verbs: Sequence[ActionVerb], count: int | None = None) -
     return [
         VerbButton(
             verb,
-            on_several.name.replace("selected", str(count)) if count else on_several.name,
+            str(on_several.name).replace(_("selected"), str(count)) if count else on_several.name,
             on_several.kind,
             words.key,
-            on_several.effect,
+            str(on_several.effect),
             act_as=on_several.act_as,
             is_bulk=True,
         )

@@ -7,13 +7,15 @@ from typing import Protocol
 from flask import Response
 from sqlalchemy.orm import Session
 
-from app.core import limits
+from app.core import limits, texts
 from app.core.errors import IllegalMove, Invalid, NotFound, Refused
 from app.core.history.reason import Reason
 from app.core.models import Action
 from app.core.permissions import Permission
 from app.core.review import assignments, claims, holds, queue, waves
 from app.core.review.queue_filters import SEARCHED, Sort
+from app.core.texts import LazyText, lazy_gettext, ngettext
+from app.core.texts import gettext as _
 from app.core.vocabulary import ActionVerb
 from app.web import auth, forms, page, veils
 from app.web.blueprint import web
@@ -26,14 +28,14 @@ from app.web.moderate.forms import BulkForm, Choice, SecondLookBulkForm
 from app.web.moderate.row_lists import QUEUE, SECOND_LOOKS, RowList
 from app.wiring import wired
 
-FIRSTS: Mapping[Sort, str] = {
-    Sort.URGENT: "the {} most urgent",
-    Sort.OLDEST: "the {} oldest",
-    Sort.NEWEST: "the {} newest",
-    Sort.SCORE: "the {} with the highest scores",
-    Sort.RATINGS: "the {} with the most ratings",
+FIRSTS: Mapping[Sort, LazyText] = {
+    Sort.URGENT: lazy_gettext("Decide the %(count)s most urgent of those that match"),
+    Sort.OLDEST: lazy_gettext("Decide the %(count)s oldest of those that match"),
+    Sort.NEWEST: lazy_gettext("Decide the %(count)s newest of those that match"),
+    Sort.SCORE: lazy_gettext("Decide the %(count)s with the highest scores of those that match"),
+    Sort.RATINGS: lazy_gettext("Decide the %(count)s with the most ratings of those that match"),
 }
-"""What the items are, in each order of the queue, if more match than can be decided at once."""
+"""The heading, in each order of the queue, if more match than can be decided at once."""
 
 
 @web.get("/review/matching")
@@ -105,7 +107,7 @@ class TickedRows:
             _try(
                 session,
                 actions.get(choice.id),
-                named.get(choice.id, "a post"),
+                named.get(choice.id, _("a post")),
                 choice,
                 form,
                 verb,
@@ -120,8 +122,7 @@ class TickedRows:
             if isinstance(done, str)
         }
         count = sum(done for done in tried if isinstance(done, int))
-        posts_are = ("1 post", "is") if count == 1 else (f"{count} posts", "are")
-        message = _message(session, form, *posts_are)
+        message = _message(session, form, count)
         if not failures:
             last = form.item.data[-1].id
             return Done(message, self.row_list.url() if form.matching.data else self.row_list.url_at(last))
@@ -139,16 +140,27 @@ class TickedRows:
         return page.done(None, done.url, done.message)
 
 
-def _message(session: Session, form: BulkForm, posts: str, are: str) -> str:
+def _message(session: Session, form: BulkForm, count: int) -> str:
     """Say what was done: "3 posts are assigned to Sam."."""
     if form.decides:
-        return f"{posts} will be {form.words.done}."
+        return form.words.done(count)
     if form.claims:
-        return f"{posts} {are} yours for 10 minutes."
+        return ngettext(
+            "%(num)s post is yours for 10 minutes.", "%(num)s posts are yours for 10 minutes.", count
+        )
     if form.assignee_id is None:
-        return f"{posts} {are} assigned to nobody in particular."
+        return ngettext(
+            "%(num)s post is assigned to nobody in particular.",
+            "%(num)s posts are assigned to nobody in particular.",
+            count,
+        )
     names = assignments.colleagues(session, auth.current_actor(), auth.current_community().id)
-    return f"{posts} {are} assigned to {sentence_end(names.get(form.assignee_id, 'a colleague'))}"
+    name = names.get(form.assignee_id) or _("a colleague")
+    return sentence_end(
+        ngettext(
+            "%(num)s post is assigned to %(name)s", "%(num)s posts are assigned to %(name)s", count, name=name
+        )
+    )
 
 
 def _try(
@@ -189,14 +201,31 @@ def _try(
                 return decided if isinstance(decided, int) else 1
         return 1
     except IllegalMove as refusal:
-        why_not = f"it is {state_phrase(refusal.current)}"
+        why_not = _("it is %(state)s", state=state_phrase(refusal.current))
     except Invalid as refusal:
         problem = refusal.problems[0]
-        why_not = f"the {problem.loc[-1]} {problem.msg}"
+        why_not = str(problem.msg)
+        if problem.loc[-1] == "reason":
+            why_not = _("the reason %(problem)s", problem=why_not)
+        elif form.assigns:
+            why_not = _("the colleague %(problem)s", problem=why_not)
     except Refused as refusal:
         why_not = refusal.detail
-    done = form.words.done if form.decides else "claimed" if form.claims else "assigned"
-    return sentence_end(f"{pending_undo.capitalised(named)} was not {done}: {why_not}")
+    post = pending_undo.capitalised(named)
+    if form.claims:
+        return sentence_end(_("%(post)s was not claimed: %(why)s", post=post, why=why_not))
+    if form.assigns:
+        return sentence_end(_("%(post)s was not assigned: %(why)s", post=post, why=why_not))
+    return sentence_end(_("%(post)s was not decided: %(why)s", post=post, why=why_not))
+
+
+def _heading(count: int, cut_by: Sort | None, *, is_all: bool) -> str:
+    """``cut_by`` is the queue's order if more match than these."""
+    if cut_by is not None:
+        return _(FIRSTS[cut_by], count=texts.number(count))
+    if is_all:
+        return ngettext("Decide the %(num)s that matches", "Decide all %(num)s that match", count)
+    return ngettext("Decide %(num)s that matches", "Decide %(num)s that match", count)
 
 
 def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
@@ -224,7 +253,7 @@ def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
         rows=rows,
         ticked={choice.id for choice in form.item.data},
         count=len(ids),
-        first_of_all=FIRSTS[filters.sort] if form.cut.data else "",
+        heading=_heading(len(ids), filters.sort if form.cut.data else None, is_all=not may_lack),
         searched=SEARCHED if may_lack else None,
         reasons=reasons,
         reasons_name=decision_forms.remembered_as(actor, community.id),

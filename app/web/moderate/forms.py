@@ -11,6 +11,8 @@ from wtforms.validators import InputRequired, ValidationError
 from app.core import limits
 from app.core.ids import parse_id
 from app.core.review import saved_filters
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext
 from app.core.vocabulary import ActionVerb
 from app.web.filter_forms import typed
 from app.web.forms import at_most, choices, number, reason_field
@@ -21,9 +23,13 @@ class SaveFilterForm(Form):
     """A name for the filters of the current query string."""
 
     name = StringField(
-        "Filter name", [InputRequired("Enter a name."), at_most(saved_filters.NAME_MAX, "Filter name")]
+        lazy_gettext("Filter name"),
+        [
+            InputRequired(lazy_gettext("Enter a name.")),
+            at_most(saved_filters.NAME_MAX, lazy_gettext("Filter name")),
+        ],
     )
-    shared = BooleanField("Share with all moderators")
+    shared = BooleanField(lazy_gettext("Share with all moderators"))
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,7 @@ class ChoicesField(Field):
     def process_formdata(self, valuelist: Any) -> None:
         self.data = []
         for value in dict.fromkeys("~".join(map(str, valuelist)).split("~")):
-            identity, _, version = value.partition(".")
+            identity, _dot, version = value.partition(".")
             try:
                 self.data.append(Choice(uuid.UUID(identity), int(version[:9])))
             except ValueError:
@@ -68,8 +74,8 @@ class IdsField(Field):
 class QueueSettingsForm(Form):
     """The order of a queue (empty: no queue any more) and whom it is for."""
 
-    position = StringField("Order")
-    member = IdsField("Members", default=list)
+    position = StringField(lazy_gettext("Order"))
+    member = IdsField(lazy_gettext("Members"), default=list)
 
     @property
     def wanted_position(self) -> int | None:
@@ -78,13 +84,15 @@ class QueueSettingsForm(Form):
 
     def validate_position(self, field: StringField) -> None:
         if typed(field) and self.wanted_position is None:
-            raise ValidationError(f"Order must be a whole number from 1 to {saved_filters.POSITION_MAX}.")
+            raise ValidationError(
+                _("Order must be a whole number from 1 to %(most)s.", most=saved_filters.POSITION_MAX)
+            )
 
 
 class UndoForm(Form):
     """Decisions to undo: these, or with ``every`` all of the moderator's in the community."""
 
-    hold = IdsField("Decisions", default=list)
+    hold = IdsField(lazy_gettext("Decisions"), default=list)
     every = HiddenField()
 
 
@@ -103,15 +111,15 @@ class BulkForm(Form):
     UNNAMED: ClassVar[ActionVerb | None] = ActionVerb.DISMISS
     """The decision of a form without the field ``verb``."""
 
-    verb = StringField("What to do")
+    verb = StringField(lazy_gettext("What to do"))
     reason = reason_field(required=False)
     matching = HiddenField()
     cut = HiddenField()
     template = HiddenField()
-    item = ChoicesField("Items", default=list)
-    shown = ChoicesField("Items shown", default=list)
-    assignee = SelectField("Assign to", validate_choice=False)
-    unseen = StringField("Hidden posts")
+    item = ChoicesField(lazy_gettext("Posts"), default=list)
+    shown = ChoicesField(lazy_gettext("Posts shown"), default=list)
+    assignee = SelectField(lazy_gettext("Assign to"), validate_choice=False)
+    unseen = StringField(lazy_gettext("Hidden posts"))
     hidden_ticked = 0
     """How many ticked rows are behind "Show content". To dismiss them unseen, the moderator sends this number back."""
 
@@ -122,11 +130,12 @@ class BulkForm(Form):
 
     def ask_about_hidden(self) -> None:
         """Add the error that some posts were never shown; it stays until the moderator confirms."""
-        these, them = (
-            ("1 post is", "it") if self.hidden_ticked == 1 else (f"{self.hidden_ticked} posts are", "them")
-        )
         self.unseen.errors = [
-            f"{these} hidden by your settings, so you have not seen {them}. Tick the box to go on."
+            ngettext(
+                "%(num)s post is hidden by your settings, so you have not seen it. Tick the box to go on.",
+                "%(num)s posts are hidden by your settings, so you have not seen them. Tick the box to go on.",
+                self.hidden_ticked,
+            )
         ]
 
     @property
@@ -145,7 +154,9 @@ class BulkForm(Form):
     def offer_colleagues(self, colleagues: Mapping[uuid.UUID, str]) -> None:
         """Offer whom to assign the items to."""
         named = {str(account_id): name for account_id, name in colleagues.items()}
-        self.assignee.choices = choices({"": "Assign to…", self.NOBODY: "Nobody in particular", **named})
+        self.assignee.choices = choices(
+            {"": _("Assign to…"), self.NOBODY: _("Nobody in particular"), **named}
+        )
 
     @property
     def assignee_id(self) -> uuid.UUID | None:
@@ -157,7 +168,7 @@ class BulkForm(Form):
         """The decision; None to claim or assign, or if no button was pressed."""
         if not self.verb.raw_data:
             return self.UNNAMED
-        name, _, act_as = (self.verb.data or "").partition(".")
+        name, _dot, act_as = (self.verb.data or "").partition(".")
         verb = next((verb for verb in self.VERBS if verb.value == name), None)
         on_several = WORDS[verb].on_several if verb is not None else None
         return verb if on_several is not None and act_as == str(on_several.act_as or "") else None
@@ -169,31 +180,28 @@ class BulkForm(Form):
         return words
 
     @property
-    def verb_word(self) -> str:
-        """The verb that the button names: dismiss, hide, claim or assign."""
-        return self.words.name.split()[0].lower() if self.decides else str(self.verb.data)
-
-    @property
     def most(self) -> int:
         return limits.MATCHING_MAX if self.matching.data else limits.BULK_MAX
 
     def validate_verb(self, field: StringField) -> None:
         if self.decides and self.wanted_verb is None:
-            raise ValidationError("Choose what to do with the posts that you ticked.")
+            raise ValidationError(_("Choose what to do with the posts that you ticked."))
 
     def validate_reason(self, field: TextAreaField) -> None:
         if self.decides and not (field.raw_data and field.raw_data[0]):
-            raise ValidationError("Enter a reason.")
+            raise ValidationError(_("Enter a reason."))
 
     def validate_assignee(self, field: SelectField) -> None:
         if self.assigns and field.data != self.NOBODY and self.assignee_id is None:
-            raise ValidationError("Choose whom to assign them to.")
+            raise ValidationError(_("Choose whom to assign them to."))
 
     def validate_item(self, field: ChoicesField) -> None:
         if not field.data:
-            raise ValidationError(f"Tick the posts to {self.verb_word}.")
+            raise ValidationError(_("Tick at least one post."))
         if len(field.data) > self.most:
-            raise ValidationError(f"Tick at most {self.most} posts.")
+            raise ValidationError(
+                ngettext("Tick at most %(num)s post.", "Tick at most %(num)s posts.", self.most)
+            )
 
 
 class SecondLookBulkForm(BulkForm):

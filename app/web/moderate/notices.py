@@ -18,13 +18,15 @@ from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.review import assignments, claims, desk
 from app.core.states import ACTION
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext
 from app.core.upkeep import attention, mail_texts
 from app.core.upkeep.attention import TITLES
 from app.core.vocabulary import ActionState, ActionVerb, AttentionReason
 from app.web import auth, community_choice, cursor_links, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
-from app.web.filters import counted, state_word
+from app.web.filters import state_word
 from app.web.item import pending_undo
 from app.web.item.timeline import actor_name, cause_words
 from app.web.item.verb_words import NAMES, WORDS
@@ -58,7 +60,7 @@ class NoticeRow:
     entry_url: str | None = None
     webhook: str = ""
     attention: str = ""
-    open_words: str = "Open post"
+    open_words: str = lazy_gettext("Open post")
     is_claim: bool = False
     is_reopening: bool = False
     is_escalation: bool = False
@@ -94,7 +96,7 @@ def read_all_notices() -> Response:
     _require_moderator()
     with wired().database.writing() as session:
         count = notices.mark_read(session, auth.current_actor())
-    message = f"{counted(count, 'notice')} marked as read."
+    message = ngettext("%(num)s notice marked as read.", "%(num)s notices marked as read.", count)
     return page.done(None, url_for("web.notices_page"), message)
 
 
@@ -103,7 +105,7 @@ def read_notice(notice_id: uuid.UUID) -> Response:
     _require_moderator()
     with wired().database.writing() as session:
         notices.mark_read(session, auth.current_actor(), notice_id)
-    return page.done(None, url_for("web.notices_page"), "Marked as read.")
+    return page.done(None, url_for("web.notices_page"), _("Marked as read."))
 
 
 def _require_moderator() -> None:
@@ -129,9 +131,9 @@ def _row(notice_entry: NoticeEntry) -> NoticeRow:
     return _notice(
         notice_entry,
         decision=decision,
-        post=pending_undo.in_words(action, 80) if action is not None else "a note",
-        became="Not carried out" if lapsed else state_word(str(entry.after.get("action_state", ""))),
-        who="" if lapsed else "the community" if by_service else actor_name(notice_entry.text),
+        post=pending_undo.in_words(action, 80) if action is not None else _("a note"),
+        became=_("Not carried out") if lapsed else state_word(str(entry.after.get("action_state", ""))),
+        who="" if lapsed else _("the community") if by_service else actor_name(notice_entry.text),
         reason=cause_words(entry.cause) if lapsed else notice_entry.text.reason or cause_words(entry.cause),
         decided_at=notice_entry.decided.at if notice_entry.decided is not None else None,
         url=url_for("web.item", action_id=action.id)
@@ -165,11 +167,11 @@ def _webhook_row(notice_entry: NoticeEntry) -> NoticeRow:
     return _notice(
         notice_entry,
         post=place,
-        became="Disabled",
+        became=_("Disabled"),
         reason=cause_words(entry.cause),
         url=url_for("web.webhook_page", webhook_id=entry.object_id),
         webhook=place,
-        open_words="Open webhook",
+        open_words=_("Open webhook"),
     )
 
 
@@ -179,11 +181,11 @@ def _attention_row(notice_entry: NoticeEntry) -> NoticeRow:
     community = _community_of(entry)
     slug = community.slug if community is not None else None
     if reason is AttentionReason.WEBHOOK_FAILING:
-        url, open_words = url_for("web.webhook_page", webhook_id=entry.object_id), "Open webhook"
+        url, open_words = url_for("web.webhook_page", webhook_id=entry.object_id), _("Open webhook")
     elif reason is AttentionReason.PAUSED:
-        url, open_words = url_for("web.community_page", section="danger", community=slug), "Open community"
+        url, open_words = url_for("web.community_page", section="danger", community=slug), _("Open community")
     else:
-        url, open_words = url_for("web.review", community=slug), "Open review queue"
+        url, open_words = url_for("web.review", community=slug), _("Open review queue")
     said = attention.sentence(entry.after, mail_texts.zone_of(auth.current_reader().account))
     return _community_row(notice_entry, community, TITLES[reason], url, open_words, said)
 
@@ -194,14 +196,18 @@ def _learned_row(notice_entry: NoticeEntry) -> NoticeRow:
     category, version = str(entry.after["category"]), entry.after.get("version")
     community = _community_of(entry)
     title = (
-        f"Version {version} of the own model for {category_name(category)} is in force"
+        _(
+            "Version %(version)s of the own model for %(category)s is in force",
+            version=version,
+            category=category_name(category),
+        )
         if version
-        else f"The own model for {category_name(category)} is out of force"
+        else _("The own model for %(category)s is out of force", category=category_name(category))
     )
     url = url_for(
         "web.learned_page", category=category, community=community.slug if community is not None else None
     )
-    return _community_row(notice_entry, community, title, url, "Open own model")
+    return _community_row(notice_entry, community, title, url, _("Open own model"))
 
 
 def _community_of(entry: HistoryEntry) -> Community | None:
@@ -218,7 +224,9 @@ def _community_row(
 ) -> NoticeRow:
     return _notice(
         notice_entry,
-        post=f"{title} in {community.name}" if community is not None else title,
+        post=_("%(title)s in %(community)s", title=title, community=community.name)
+        if community is not None
+        else str(title),
         reason=said or f"{cause_words(notice_entry.entry.cause)}.",
         url=url,
         attention=title,

@@ -21,12 +21,14 @@ from app.core.reports.weighing import Tally
 from app.core.review import authors, decision_trace, queue, second_looks, waves
 from app.core.review.decision_trace import Decider
 from app.core.review.queue import QueueItem
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext, number
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ActionState, ReviewGroup
 from app.web import auth, community_choice, veils
 from app.web.categories import HIDDEN, UNNAMED, category_name
 from app.web.filter_forms import encoded
-from app.web.filters import ago, channel, counted, excerpt, full_time, review_state, score, span
+from app.web.filters import ago, channel, excerpt, full_time, review_state, score, span
 from app.web.item import answering, media, pending_undo, timeline
 from app.web.item.media import Media
 from app.web.item.pending_undo import PendingDecision
@@ -41,10 +43,10 @@ from app.wiring import wired
 PART = "moderate/_queue_row.html"
 NO_REPORTS = Tally()
 _DISAGREEMENTS: Mapping[str, str] = {
-    "divisive": "split",
-    "one-sided": "split",
-    "unbalanced": "one side only",
-    "undecided": "undecided",
+    "divisive": lazy_gettext("split"),
+    "one-sided": lazy_gettext("split"),
+    "unbalanced": lazy_gettext("one side only"),
+    "undecided": lazy_gettext("undecided"),
 }
 """Why enough ratings did not decide, by the slug of the rule (docs/develop/consensus.md)."""
 
@@ -248,7 +250,7 @@ def _row(item: QueueItem, actor: Actor, row_list: RowList) -> QueueRow:
         channel=channel(post.platform_channel_id) if post.platform_channel_id else "",
         overdue=span(clock.now() - action.due_at) if item.is_overdue and action.due_at else "",
         is_far_overdue=item.is_far_overdue,
-        assignee="you"
+        assignee=_("you")
         if action.assigned_to_id == actor.account_id and item.assignee
         else item.assignee or "",
         disagreement=_disagreement(action.note, answering.ratings_needed()),
@@ -260,7 +262,7 @@ def _disagreement(note: Note | None, needed: int) -> str:
     """Why ratings have not decided: "split", "one side only" or "undecided"; empty while there are too few of them."""
     if note is None or note.ratings_count < needed or note.status_rule is None:
         return ""
-    return _DISAGREEMENTS.get(scoring.slug_of(note.status_rule), "")
+    return str(_DISAGREEMENTS.get(scoring.slug_of(note.status_rule), ""))
 
 
 def _facts(post: Request, hidden: int, reported: Tally, spoken: str) -> Sequence[str]:
@@ -269,11 +271,11 @@ def _facts(post: Request, hidden: int, reported: Tally, spoken: str) -> Sequence
     """
     reports, views = opening.figure(post.extra, "reports"), opening.figure(post.extra, "views")
     facts = (
-        f"reported by {reported.number:,}" if reported.number else "",
-        f"{hidden} hidden" if hidden else "",
+        _("reported by %(people)s", people=number(reported.number)) if reported.number else "",
+        ngettext("%(num)s hidden", "%(num)s hidden", hidden) if hidden else "",
         language_name(post.language) if post.language and post.language != spoken else "",
-        counted(reports, "report") if reports else "",
-        counted(views, "view") if views else "",
+        ngettext("%(num)s report", "%(num)s reports", reports) if reports else "",
+        ngettext("%(num)s view", "%(num)s views", views) if views else "",
     )
     return [fact for fact in facts if fact]
 
@@ -289,7 +291,7 @@ def _alike(action: Action, sizes: Mapping[uuid.UUID, waves.Size]) -> str:
 
 
 def _short(text: str, category: str, *, is_veiled: bool) -> str:
-    return f"{text}, {category.lower()}" if is_veiled else excerpt(text, 40) or "no text"
+    return f"{text}, {category}" if is_veiled else excerpt(text, 40) or _("no text")
 
 
 def _name(action: Action) -> RowName:
@@ -298,9 +300,9 @@ def _name(action: Action) -> RowName:
     return RowName(
         _short(HIDDEN if veiled else post.content, category, is_veiled=veiled),
         (
-            f"by {author}" if author else "",
-            category.lower(),
-            f"in {channel}" if channel else "",
+            _("by %(author)s", author=author) if author else "",
+            str(category),
+            _("in %(channel)s", channel=channel) if channel else "",
             full_time(action.created_at),
         ),
         action.id,
@@ -314,7 +316,7 @@ def _second_look_words(session: Session, looks: Sequence[Action]) -> Mapping[uui
     return {
         action.id: SecondLookWords(
             _what_was_done(action, timeline.done_to_post(action, decided.get(action.id))),
-            cause_words(why.get(action.id, "")) or "Opened" if action.retro_review_at is not None else "",
+            cause_words(why.get(action.id, "")) or _("Opened") if action.retro_review_at is not None else "",
             _when_it_ends(action),
         )
         for action in looks
@@ -327,12 +329,16 @@ def _what_was_done(action: Action, done: timeline.DoneToPost | None) -> str:
         return what
     threshold = ((action.evidence or {}).get("details") or {}).get("threshold")
     if not done.is_name:
-        above = f", above {score(threshold)}" if threshold is not None else ""
-        return f"{what} by {done.by}{above}"
-    return f"{what} by {done.by}: {done.reason}" if done.reason else f"{what} by {done.by}"
+        if threshold is not None:
+            return _("%(done)s by %(who)s, above %(score)s", done=what, who=done.by, score=score(threshold))
+        return _("%(done)s by %(who)s", done=what, who=done.by)
+    if done.reason:
+        return _("%(done)s by %(who)s: %(reason)s", done=what, who=done.by, reason=done.reason)
+    return _("%(done)s by %(who)s", done=what, who=done.by)
 
 
 def _when_it_ends(action: Action) -> str:
     if action.action_state is not ActionState.RETRO_REVIEW or action.retro_review_at is None:
         return ""
-    return f"ends {ago(action.retro_review_at + timedelta(days=wired().settings.review_days))}"
+    end = action.retro_review_at + timedelta(days=wired().settings.review_days)
+    return _("ends %(when)s", when=ago(end))

@@ -8,7 +8,7 @@ from typing import Any
 from flask import Response, url_for
 from sqlalchemy.orm import Session
 from wtforms import Form, IntegerField
-from wtforms.validators import InputRequired, NumberRange
+from wtforms.validators import InputRequired, ValidationError
 
 from app.core import clock, limits
 from app.core.errors import Invalid, NotFound
@@ -19,6 +19,7 @@ from app.core.permissions import Permission, require
 from app.core.reports import asking, lists, muting
 from app.core.reports.lists import Reported
 from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ReportState
 from app.process.replica_reads import may_be_old
@@ -35,17 +36,26 @@ from app.wiring import wired
 PAGE_SIZE = 50
 CSV_MOST = 10_000
 RESOLVED = (ReportState.UPHELD, ReportState.REJECTED, ReportState.UNDECIDED, ReportState.WITHDRAWN)
-TABS = {"open": "Open", "resolved": "Resolved", "reporters": "Reporters"}
+TABS = {
+    "open": lazy_gettext("Open"),
+    "resolved": lazy_gettext("Resolved"),
+    "reporters": lazy_gettext("Reporters"),
+}
+
+
+def _in_days(form: Form, field: IntegerField) -> None:
+    if field.data is None or not 1 <= field.data <= limits.MUTE_DAYS_MAX:
+        raise ValidationError(_("Enter a number of days from 1 to %(most)s.", most=limits.MUTE_DAYS_MAX))
 
 
 class MuteForm(Form):
     """For how long a person's reports count nothing, and why."""
 
     days = IntegerField(
-        "Days",
+        lazy_gettext("Days"),
         [
-            InputRequired("Enter a number of days."),
-            NumberRange(1, limits.MUTE_DAYS_MAX, f"Enter a number of days from 1 to {limits.MUTE_DAYS_MAX}."),
+            InputRequired(lazy_gettext("Enter a number of days.")),
+            _in_days,
         ],
         default=30,
     )
@@ -181,7 +191,9 @@ def review_reported(request_id: uuid.UUID) -> Response:
         require(actor, Permission.MODERATE, request.community_id, "post")
         action = asking.ask_moderators(session, request)
         url = url_for("web.item", action_id=action.id) if action is not None else url_for("web.reports_page")
-    message = "The review is open." if action is not None else "It was opened or decided in the meantime."
+    message = (
+        _("The review is open.") if action is not None else _("It was opened or decided in the meantime.")
+    )
     return page.done(None, url, message, status=200 if action is not None else 409)
 
 
@@ -205,7 +217,7 @@ def mute_reporter(profile_id: uuid.UUID) -> Response:
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _mute_page(profile_id, form, UnmuteForm(), status=422)
-    return page.done(None, _url("reporters"), "Muted. Their reports count nothing until then.")
+    return page.done(None, _url("reporters"), _("Muted. Their reports count nothing until then."))
 
 
 @web.post("/reports/reporters/<uuid:profile_id>/unmute")
@@ -217,7 +229,7 @@ def unmute_reporter(profile_id: uuid.UUID) -> Response:
     with wired().database.writing() as session:
         community = auth.current_community()
         muting.unmute(session, auth.current_actor(), community.id, profile_id, form.reason.data or "")
-    return page.done(None, _url("reporters"), "Their reports count again.")
+    return page.done(None, _url("reporters"), _("Their reports count again."))
 
 
 def _mute_page(profile_id: uuid.UUID, form: MuteForm, unmute: UnmuteForm, *, status: int = 200) -> Response:

@@ -18,6 +18,7 @@ from app.core.review import assignments, post_search, queue, saved_filters, seco
 from app.core.review.queue import QueuePage
 from app.core.review.queue_filters import SEARCHED
 from app.core.review.second_looks import SecondLookPage
+from app.core.texts import gettext as _
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
@@ -53,7 +54,7 @@ def choose_row_height() -> Response:
     roomy = forms.posted_values("roomy") == ["1"]
     with wired().database.writing() as session:
         dashboard.choose_row_height(session, auth.current_reader().account.id, roomy=roomy)
-    words = "Rows show two lines of a post." if roomy else "Rows show one line of a post."
+    words = _("Rows show two lines of a post.") if roomy else _("Rows show one line of a post.")
     return page.done(None, (row_lists.sent_from() or QUEUE).url(), words)
 
 
@@ -77,8 +78,12 @@ def save_filter() -> Response:
     except Invalid as refusal:
         forms.explain(form, refusal)
         return show(BulkForm(), status=422, saving=form)
-    who = "All moderators see it." if kept.shared else "Only you see it."
-    return page.done(None, QUEUE.url(), f"Filter “{kept.name}” is saved. {who}")
+    message = (
+        _("Filter “%(name)s” is saved. All moderators see it.", name=kept.name)
+        if kept.shared
+        else _("Filter “%(name)s” is saved. Only you see it.", name=kept.name)
+    )
+    return page.done(None, QUEUE.url(), message)
 
 
 @web.post("/review/filters/<uuid:filter_id>/queue")
@@ -95,8 +100,12 @@ def make_queue(filter_id: uuid.UUID) -> Response:
     except Invalid as refusal:
         forms.explain(form, refusal, {"members": "member"})
         return show(BulkForm(), status=422, queueing=form)
-    is_queue = f"Queue “{kept.name}” is saved."
-    return page.done(None, QUEUE.url(), is_queue if kept.position else f"“{kept.name}” is a filter again.")
+    message = (
+        _("Queue “%(name)s” is saved.", name=kept.name)
+        if kept.position
+        else _("“%(name)s” is a filter again.", name=kept.name)
+    )
+    return page.done(None, QUEUE.url(), message)
 
 
 @web.post("/review/filters/<uuid:filter_id>/delete")
@@ -104,7 +113,7 @@ def delete_filter(filter_id: uuid.UUID) -> Response:
     """Delete a saved filter; the list keeps its current filters."""
     with wired().database.writing() as session:
         kept = saved_filters.delete(session, auth.current_actor(), filter_id)
-    return page.done(None, QUEUE.url(), f"Filter “{kept.name}” is deleted.")
+    return page.done(None, QUEUE.url(), _("Filter “%(name)s” is deleted.", name=kept.name))
 
 
 def show(
@@ -168,7 +177,7 @@ def _links(listed: QueuePage) -> page.PageLinks:
     return page.PageLinks(
         previous=QUEUE.url(before=str(items[0].action.id)) if listed.first > 1 else None,
         next=QUEUE.url(after=str(items[-1].action.id)) if items and listed.last < listed.count else None,
-        summary=f"{listed.first:,} to {listed.last:,} of {listed.count:,}",
+        summary=row_lists.span_words(listed.first, listed.last, listed.count),
     )
 
 
@@ -228,5 +237,5 @@ def _second_look_links(number: int, found: SecondLookPage) -> page.PageLinks:
     return page.PageLinks(
         previous=SECOND_LOOKS.url(page=str(number - 1)) if number > 1 else None,
         next=SECOND_LOOKS.url(page=str(number + 1)) if last < found.count or found.is_more else None,
-        summary=f"{first:,} to {last:,} of {'more than ' if found.is_more else ''}{found.count:,}",
+        summary=row_lists.span_words(first, last, found.count, is_more=found.is_more),
     )

@@ -9,9 +9,11 @@ from typing import Any
 from flask import url_for
 from sqlalchemy.orm import Session
 
+from app.core import texts
 from app.core.models import Action
 from app.core.permissions import Actor
 from app.core.review import claims, queue, second_looks
+from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 from app.core.vocabulary import ActionState
 from app.web import auth, forms, list_filters
@@ -145,3 +147,13 @@ def shows_waves(row_list: RowList) -> bool:
 
 def _with_query(path: str, query: Query) -> str:
     return f"{path}?{encoded(query)}" if query else path
+
+
+def span_words(first: int, last: int, count: int, *, is_more: bool = False) -> str:
+    """Say which rows a page shows: "51 to 100 of 120"."""
+    rows = {"first": texts.number(first), "last": texts.number(last), "count": texts.number(count)}
+    return (
+        _("%(first)s to %(last)s of more than %(count)s", **rows)
+        if is_more
+        else _("%(first)s to %(last)s of %(count)s", **rows)
+    )

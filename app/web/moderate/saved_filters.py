@@ -1,8 +1,9 @@
 """Saved filters of the review queue: links above the queue, and a form that saves the current filters."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from flask import url_for
@@ -12,6 +13,8 @@ from app.core.ids import parse_id
 from app.core.models import SavedFilter
 from app.core.permissions import Actor, Permission, allows
 from app.core.review import saved_filters
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.web.categories import category_name
 from app.web.filter_forms import Query, encoded
 from app.web.filters import channel
@@ -19,8 +22,8 @@ from app.web.languages import language_name
 from app.web.list_filters import SORTS
 from app.web.moderate.forms import QueueSettingsForm, SaveFilterForm
 
-_CLAIMED = {"me": "claimed by me", "nobody": "claimed by nobody"}
-_SORTED = {sort.value: label[:1].lower() + label[1:] for sort, label in SORTS.items()}
+_CLAIMED = {"me": lazy_gettext("claimed by me"), "nobody": lazy_gettext("claimed by nobody")}
+_SORTED = {sort.value: label for sort, label in SORTS.items()}
 
 
 @dataclass(frozen=True)
@@ -85,21 +88,26 @@ def wanted(query: Query) -> Query:
 
 
 def in_words(query: Query) -> str:
-    """Describe filters in words: "Spam or Threat, claimed by me, newest first"."""
+    """Describe filters in words: "Spam or Threat, claimed by me, Newest first"."""
     parts = [
-        " or ".join(map(category_name, _several(query, "category"))),
-        f"in {' or '.join(map(language_name, languages))}"
+        _either(map(category_name, _several(query, "category"))),
+        _("in %(languages)s", languages=_either(map(language_name, languages)))
         if (languages := _several(query, "language"))
         else "",
-        f"“{query['q']}”" if "q" in query else "",
-        f"by {query['author']}" if "author" in query else "",
+        _("“%(words)s”", words=query["q"]) if "q" in query else "",
+        _("by %(author)s", author=query["author"]) if "author" in query else "",
         channel(str(query["channel"])) if "channel" in query else "",
-        "overdue" if "overdue" in query else "",
-        "snoozed" if "snoozed" in query else "",
-        _CLAIMED.get(str(query.get("claimed_by", "")), ""),
-        _SORTED.get(str(query.get("sort", "")), ""),
+        _("overdue") if "overdue" in query else "",
+        _("snoozed") if "snoozed" in query else "",
+        str(_CLAIMED.get(str(query.get("claimed_by", "")), "")),
+        str(_SORTED.get(str(query.get("sort", "")), "")),
     ]
     return ", ".join(part for part in parts if part)
+
+
+def _either(names: Iterable[str]) -> str:
+    first, *others = [*names] or [""]
+    return reduce(lambda all_, one: _("%(names)s or %(name)s", names=all_, name=one), others, str(first))
 
 
 def _several(query: Query, name: str) -> list[str]:
