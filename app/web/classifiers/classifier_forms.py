@@ -80,8 +80,8 @@ class RuleForm(Form):
     )
     enabled = BooleanField(lazy_gettext("On"), default=True)
     note = TextAreaField(
-        lazy_gettext("Note"),
-        [forms.at_most(limits.REASON_MAX, lazy_gettext("Note"))],
+        lazy_gettext("Note", "of a rule"),
+        [forms.at_most(limits.REASON_MAX, lazy_gettext("Note", "of a rule"))],
         filters=[forms.whole_lines],
     )
     etag = HiddenField()

@@ -20,7 +20,7 @@ from app.web.datasets.dataset_words import IMPORT_STATES, items, summary
 from app.wiring import wired
 
 COLUMN_WORDS = {
-    "claim": lazy_gettext("Claim"),
+    "claim": lazy_gettext("Claim", "of a fact-check"),
     "rating": lazy_gettext("Rating"),
     "url": lazy_gettext("Address of the fact-check"),
     "publisher": lazy_gettext("Publisher"),

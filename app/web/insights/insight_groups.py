@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from app.core.insights.groups import CHANNELS
 from app.core.insights.trend_figures import Decisions, Overturned, Trends
 from app.core.texts import gettext as _
-from app.core.texts import lazy_gettext, ngettext, number
+from app.core.texts import lazy_gettext, ngettext, number, pgettext
 from app.core.vocabulary import ActionState
 from app.web.categories import category_name
 from app.web.filters import channel, percent
@@ -88,7 +88,7 @@ def before_words(trends: Trends) -> str:
 
 
 def _columns() -> Sequence[tuple[str, str]]:
-    return (_("Actions"), "actions"), (_("Overturned"), "overturned"), (_("Rate"), "rate")
+    return (_("Actions"), "actions"), (_("Overturned"), "overturned"), (pgettext("a share", "Rate"), "rate")
 
 
 def _rows(
@@ -137,7 +137,7 @@ def _moderators(rows: Sequence[Decisions], links: RowLinks) -> Table:
             (_("Decisions"), "decisions"),
             (_("Half within"), "median_seconds"),
             (_("Overturned"), "overturned"),
-            (_("Rate"), "rate"),
+            (pgettext("a share", "Rate"), "rate"),
         ],
         [
             [

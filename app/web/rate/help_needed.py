@@ -21,6 +21,7 @@ from app.core.raters import practice, samples
 from app.core.raters.run import Today
 from app.core.raters.samples import Asked
 from app.core.texts import gettext as _
+from app.core.texts import pgettext
 from app.web import auth, errors, forms, page, veils
 from app.web.blueprint import web
 from app.web.item import answering
@@ -184,7 +185,7 @@ def folded_item(session: Session, action: Asked, done: Today, *, may_pause: bool
         if (skipped or said) and item_question.is_open
         else None,
         link=url_for("web.item", action_id=action.id),
-        link_words=_("See what was decided") if is_decided_now else _("Open"),
+        link_words=_("See what was decided") if is_decided_now else pgettext("a link", "Open"),
         pause=cards.pause_after(done, action.category) if may_pause and said else None,
     )
 

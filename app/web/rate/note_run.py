@@ -14,7 +14,7 @@ from app.core.permissions import Permission
 from app.core.raters import notes_needed
 from app.core.raters.run import Today
 from app.core.texts import gettext as _
-from app.core.texts import lazy_gettext
+from app.core.texts import lazy_gettext, pgettext
 from app.core.vocabulary import HelpfulnessLevel
 from app.web import auth, forms, page, veils
 from app.web.blueprint import web
@@ -138,7 +138,7 @@ def folded_note(session: Session, note: Note, done: Today) -> Folded:
         if (current is not None or skipped) and not note.locked
         else None,
         link=url_for("web.note", note_id=note.id),
-        link_words=_("Open"),
+        link_words=pgettext("a link", "Open"),
         pause=cards.pause_after(done, None) if current is not None else None,
     )
 
