@@ -28,6 +28,8 @@ class TranslatedLanguage:
         self._path = folder / tag / NAME
 
     def message(self, text: str, context: str | None = None) -> str:
+        if not text:  # the key of the catalogue's header
+            return text
         if context is None:
             return self._translations.gettext(text)
         return self._translations.pgettext(context, text)

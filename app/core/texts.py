@@ -138,6 +138,11 @@ def short(value: float) -> str:
     return number(value, len(f"{value:g}".partition(".")[2]))
 
 
+def in_sentence(label: str) -> str:
+    """Return a label as it stands inside a sentence: in lower case in English, in other languages as it is."""
+    return str(label).lower() if _current.get().tag == SOURCE else str(label)
+
+
 def filled(text: str, values: Mapping[str, Any]) -> str:
     """Return a message with its values."""
     return text % values if "%" in text else text

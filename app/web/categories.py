@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from app.core import texts
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext, ngettext
 from app.core.thresholds import threshold_sets
@@ -49,7 +50,7 @@ def in_sentence(name: str, count: int) -> str:
     """Return a category as it follows a number: "3 threats", "3 spam"."""
     if name == "threat":
         return ngettext("threat", "threats", count)
-    return str(COUNTED_NAMES.get(name) or category_name(name).lower())
+    return str(COUNTED_NAMES.get(name) or texts.in_sentence(category_name(name)))
 
 
 def place_words(place: Place) -> str:

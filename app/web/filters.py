@@ -107,7 +107,7 @@ def sentence_end(name: str) -> str:
 
 def state_phrase(state: str) -> str:
     """Return the state as it follows "it is" in a sentence, for example "sent, not confirmed by the platform"."""
-    return str(_PHRASES.get(str(state).lower()) or state_word(state).lower())
+    return str(_PHRASES.get(str(state).lower()) or texts.in_sentence(state_word(state)))
 
 
 _PHRASES: Mapping[str, str] = {
@@ -281,6 +281,7 @@ def register(app: Flask) -> None:
         state_phrase=state_phrase,
         state_words=state_words,
         when=when,
+        in_sentence=texts.in_sentence,
         number=texts.number,
     )
     app.jinja_env.globals.update(

@@ -68,6 +68,17 @@ def test_a_number_chooses_the_form_and_is_written_as_the_language_does(
     assert ngettext("%(num)s post", "%(num)s posts", count) == words
 
 
+def test_an_empty_text_stays_empty(german: TranslatedLanguage) -> None:
+    assert [gettext(""), texts.stored("")] == ["", ""]
+
+
+def test_only_english_writes_labels_in_sentences_in_lower_case(german: TranslatedLanguage) -> None:
+    label = lazy_gettext("Open", "of a note")
+    assert texts.in_sentence(label) == "Offen"
+    with texts.chosen(None):
+        assert texts.in_sentence(label) == "open"
+
+
 def test_numbers_and_times_follow_the_language(german: TranslatedLanguage) -> None:
     assert [texts.number(1234.5, 2), texts.number(1234)] == ["1.234,50", "1.234"]
     assert texts.moment(datetime(2026, 3, 9, 7, 5, tzinfo=UTC)) == "9. März 2026, 07:05"

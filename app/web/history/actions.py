@@ -221,7 +221,7 @@ def _names(rows: Sequence[ActionChange]) -> list[tuple[str, str]]:
         why = row.text.reason or cause_words(row.entry.cause)
         author = row.request.platform_author_id
         facts = (
-            filters.state_word(row.kind).lower(),
+            texts.in_sentence(filters.state_word(row.kind)),
             _("by %(author)s", author=author) if author else "",
             filters.full_time(row.entry.at),
         )

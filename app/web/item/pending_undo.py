@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from flask import url_for
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock
+from app.core import clock, texts
 from app.core.models import Action, Hold
 from app.core.permissions import Actor
 from app.core.review import holds
@@ -149,7 +149,7 @@ def in_words(action: Action, length: int) -> str:
     """Name a post within a sentence: by its first words, or by its author; a veiled post by author and category."""
     author = action.request.platform_author_id
     if is_veiled(action.category, warn=auth.current_reader().account.content_warnings):
-        category = category_name(action.category).lower()
+        category = texts.in_sentence(category_name(action.category))
         if author:
             return _("a post by %(author)s (%(category)s)", author=author, category=category)
         return _("a post (%(category)s)", category=category)

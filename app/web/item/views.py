@@ -11,6 +11,7 @@ from datetime import datetime
 
 from markupsafe import Markup
 
+from app.core import texts
 from app.core.models import Action, Rating, Request, SampleAnswer, SampledPost
 from app.core.notes import blindness
 from app.core.notes.blindness import is_decided, is_settled
@@ -164,7 +165,7 @@ def blind_item(action: Asked, url: str, *, whole: bool = False, form: str | None
     return BlindItem(
         id=action.id,
         category=category_name(action.category),
-        kind=content_name(action.category).lower(),
+        kind=texts.in_sentence(content_name(action.category)),
         meaning=threshold_sets.describe(action.category or ""),
         question=question_of(action.action_type, action.decided_verb),
         content=Markup("{}{}{}").format("…" if start else "", marked, "…" if end < len(text) else ""),

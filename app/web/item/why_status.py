@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from flask import url_for
 from sqlalchemy.orm import Session
 
+from app.core import texts
 from app.core.communities import getting_started
 from app.core.communities.getting_started import Hearing, Raters
 from app.core.helpfulness import viewpoints
@@ -81,7 +82,9 @@ def why(session: Session, note: Note, action: Action | None, own: Rating | None)
         sum(group.somewhat_helpful for group in groups),
         sum(group.not_helpful for group in groups),
     )
-    answers = ", ".join(f"{count} {word.lower()}" for count, word in zip(counts, words, strict=True))
+    answers = ", ".join(
+        f"{count} {texts.in_sentence(word)}" for count, word in zip(counts, words, strict=True)
+    )
     strip = viewpoints.of_note(session, note) if is_over else None
     is_admin = auth.may(Permission.MANAGE_PEOPLE, note.community_id)
     draw = results.decided(session, note.id) if note.rationale and is_admin else None

@@ -116,7 +116,7 @@ def _line(action: Action) -> ActionLine:
     if action.strike_step is not None:
         words = _("%(done)s, because of strikes", done=words)
     elif action.filed_under:
-        words += f", {category_name(action.filed_under).lower()}"
+        words += f", {texts.in_sentence(category_name(action.filed_under))}"
     detail = ""
     if action.action_type is ActionType.SILENCE and action.applied_at is not None:
         detail = (

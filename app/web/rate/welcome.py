@@ -8,6 +8,7 @@ from flask import Response, url_for
 from wtforms import Form, RadioField
 from wtforms.validators import InputRequired
 
+from app.core import texts
 from app.core.models import Membership
 from app.core.permissions import Permission
 from app.core.questions import question_of
@@ -170,7 +171,7 @@ def _cards(so_far: Mapping[str, str]) -> Sequence[PracticeCard]:
         PracticeCard(
             number=number,
             name=example.name,
-            kind=content_name(example.category).lower(),
+            kind=texts.in_sentence(content_name(example.category)),
             meaning=threshold_sets.describe(example.category),
             text=example.text,
             said=_words(example).get(so_far.get(example.name, "")),
