@@ -106,17 +106,17 @@ def stored(text: str) -> str:
     return _current.get().message(str.__str__(text))
 
 
-def gettext(text: str, **values: Any) -> str:
+def gettext(text: str, /, **values: Any) -> str:
     """Return a text in the current language with ``%(name)s`` replaced by values. A percent sign is written ``%%``."""
     return filled(_current.get().message(text), values)
 
 
-def pgettext(context: str, text: str, **values: Any) -> str:
+def pgettext(context: str, text: str, /, **values: Any) -> str:
     """Return `gettext` of a text that means several things: ``context`` says which."""
     return filled(_current.get().message(text, context), values)
 
 
-def ngettext(one: str, many: str, number: int, **values: Any) -> str:
+def ngettext(one: str, many: str, number: int, /, **values: Any) -> str:
     """Return the form for ``number``; ``%(num)s`` is the number as the language writes it."""
     language = _current.get()
     return filled(language.plural(one, many, number), {"num": language.number(number), **values})

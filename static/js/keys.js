@@ -90,16 +90,16 @@ function openCommands() {
   const dialog = document.getElementById("commands");
   if (dialog.open || document.querySelector("dialog[open]")) return;
   const found = new Map();
-  const add = (element, run, prefix = "") => {
+  const add = (element, run, said = (name) => name) => {
     const name = nameOf(element);
-    if (name && !found.has(prefix + name)) found.set(prefix + name, { key: element.dataset.key ?? "", run });
+    if (name && !found.has(said(name))) found.set(said(name), { key: element.dataset.key ?? "", run });
   };
   for (const one of document.querySelectorAll("main [data-key], main button, main .head a, main .btn, .saved-links a")) {
     if (!seen(one) || one.disabled || one.hasAttribute("data-no-default")) continue;
     const isRowButton = one.closest("[data-row]") && one.closest("[data-row]") !== document.activeElement?.closest("[data-row]");
     if (!isRowButton) add(one, () => runElement(one));
   }
-  for (const one of document.querySelectorAll(".menu nav a")) add(one, () => one.click(), _("Go to: "));
+  for (const one of document.querySelectorAll(".menu nav a")) add(one, () => one.click(), (page) => _("Go to: %(page)s", { page }));
   commands = [...found].map(([name, command]) => ({ name, ...command }));
   opener = document.activeElement;
   const input = document.getElementById("command");

@@ -46,6 +46,8 @@ UNSEEN = {
     "Expires: {}",
     "Canonical: {}{}",
     "Set-Cookie",
+    "/Users",
+    "CommunityFormOfSettings",
 }
 """Names, keys and what programs read, which stay as they are."""
 SPEAKING_ATTRIBUTES = ("title", "aria-label", "placeholder", "alt", "label", "data-say", "data-confirm")

@@ -20,7 +20,7 @@ def test_every_decision_about_every_type_of_action_has_a_button_and_a_sentence(v
         button = verb_words.button(verb, action_type)
         assert button.name == f"{WORDS[verb].name}: {button.effect}"
         assert button.effect
-        assert "{}" in WORDS[verb].effects[action_type].sentence
+        assert "%(post)s" in WORDS[verb].effects[action_type].sentence
 
 
 def test_no_two_decisions_share_a_key() -> None:

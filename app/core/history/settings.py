@@ -134,10 +134,12 @@ def _entry(entry: HistoryEntry, text: HistoryText) -> Entry:
     return entry, text
 
 
-def last_changed_by(session: Session, object_type: str, object_id: uuid.UUID, *what: str) -> str:
-    """Who made the last change of these kinds to an object, as a suffix for an error message.
+def with_last_change(
+    sentence: str, session: Session, object_type: str, object_id: uuid.UUID, *what: str
+) -> str:
+    """Return an error message with who made the last change of these kinds to an object, if there is one.
 
-    For example " (Sam, 2 min ago)"; empty when there is no such change.
+    For example "This reason was changed meanwhile (Sam, 2 min ago)".
     """
     row = session.execute(
         sa.select(HistoryText.actor_name, HistoryEntry.at)
@@ -151,11 +153,16 @@ def last_changed_by(session: Session, object_type: str, object_id: uuid.UUID, *w
         .limit(1)
     ).first()
     if row is None:
-        return ""
+        return sentence
     minutes = int((clock.now() - row.at).total_seconds() // 60)
     if minutes == 0:
-        return _(" (%(name)s, just now)", name=row.actor_name)
-    return _(" (%(name)s, %(minutes)s min ago)", name=row.actor_name, minutes=minutes)
+        return _("%(sentence)s (%(name)s, just now)", sentence=sentence, name=row.actor_name)
+    return _(
+        "%(sentence)s (%(name)s, %(minutes)s min ago)",
+        sentence=sentence,
+        name=row.actor_name,
+        minutes=minutes,
+    )
 
 
 def names(session: Session, entries: Sequence[Entry]) -> Mapping[uuid.UUID, str]:

@@ -230,8 +230,10 @@ def _locked(
     serialise(session, template.community_id)
     session.refresh(template)
     if version is not None and version != template.version:
-        who = setting_history.last_changed_by(session, "reason", template.id, *CHANGED)
-        raise Conflict(_("This reason was changed meanwhile%(who)s", who=who), template.id)
+        said = _("This reason was changed meanwhile")
+        raise Conflict(
+            setting_history.with_last_change(said, session, "reason", template.id, *CHANGED), template.id
+        )
     return template
 
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from app.core import limits
 from app.core.db import serialise
 from app.core.errors import Conflict, NotFound
-from app.core.history.settings import last_changed_by
+from app.core.history.settings import with_last_change
 from app.core.models import Account, ConnectedService, ServiceVersion
 from app.core.permissions import Actor, Permission, require
 from app.core.texts import gettext as _
@@ -103,7 +103,7 @@ def locked(
     if service.removed_at is not None:
         raise NotFound("service")
     if etag is not None and etag != service.etag:
-        who = last_changed_by(session, "service", service.id, *_EVENTS)
-        raise Conflict(_("This service was changed in the meantime%(who)s", who=who), service.id)
+        said = _("This service was changed in the meantime")
+        raise Conflict(with_last_change(said, session, "service", service.id, *_EVENTS), service.id)
     limits.text(reason, "reason", limits.REASON_MAX)
     return service

@@ -174,8 +174,10 @@ def change(
     if etag is not None and etag != signing.secret_etag(webhook):
         raise Conflict(_("The secret was replaced already"), webhook.id)
     if based_on is not None and based_on != edit_etag(webhook):
-        who = setting_history.last_changed_by(session, "webhook", webhook.id, CHANGED)
-        raise Outdated(_("Other values were saved meanwhile%(who)s", who=who), webhook.id)
+        said = _("Other values were saved meanwhile")
+        raise Outdated(
+            setting_history.with_last_change(said, session, "webhook", webhook.id, CHANGED), webhook.id
+        )
     before, rotated = health.history_values(webhook), False
     if url is not None and url != webhook.url:
         _require_allowed_url(url, allow)

@@ -155,21 +155,29 @@ def try_provider(provider_id: uuid.UUID) -> Response:
 @auth.for_service_admins
 @auth.asks_again()
 def enable_provider(provider_id: uuid.UUID) -> Response:
-    return _change(provider_id, providers.enable, _("is enabled. Its button is on the sign-in page"))
+    return _change(
+        provider_id,
+        providers.enable,
+        lazy_gettext("%(provider)s is enabled. Its button is on the sign-in page."),
+    )
 
 
 @web.post("/sign-in-methods/<uuid:provider_id>/disable")
 @auth.for_service_admins
 @auth.asks_again()
 def disable_provider(provider_id: uuid.UUID) -> Response:
-    return _change(provider_id, providers.disable, _("is disabled. Sessions that began there have ended"))
+    return _change(
+        provider_id,
+        providers.disable,
+        lazy_gettext("%(provider)s is disabled. Sessions that began there have ended."),
+    )
 
 
 @web.post("/sign-in-methods/<uuid:provider_id>/remove")
 @auth.for_service_admins
 @auth.asks_again()
 def remove_provider(provider_id: uuid.UUID) -> Response:
-    return _change(provider_id, identities.remove_provider, "is removed")
+    return _change(provider_id, identities.remove_provider, lazy_gettext("%(provider)s is removed."))
 
 
 def _change(provider_id: uuid.UUID, verb: providers.Verb, said: str) -> Response:
@@ -180,7 +188,7 @@ def _change(provider_id: uuid.UUID, verb: providers.Verb, said: str) -> Response
         return show(provider_id, status=409, alert=f"{refusal.detail}.")
     is_gone = provider.removed_at is not None
     url = url_for("web.sign_in_methods") if is_gone else _url(provider)
-    return page.done(None, url, f"{provider.label} {said}.")
+    return page.done(None, url, _(said, provider=provider.label))
 
 
 def _found(provider_id: uuid.UUID) -> IdentityProvider:
@@ -267,7 +275,7 @@ def show(
         discovered=provider.discovered or {},
         mapped=mapped,
         scim_key=scim_key,
-        scim_url=base_url() + url_for("scim.list_users").removesuffix(_("/Users")),
+        scim_url=base_url() + url_for("scim.list_users").removesuffix("/Users"),
         sent_people=sent_people,
         sent_groups=sent_groups,
     )

@@ -81,21 +81,21 @@ def rows(
 
 def _row(entry: HistoryEntry, text: HistoryText, about: str) -> ChangeRow:
     fallback = entry.what.replace(".", " ").replace("_", " ").capitalize()
+    is_named = entry.object_type in ("api_key", "identity_provider")
     lines = [
         f"{label}: {change}"
         for name, label in labels().items()
-        if name in entry.before or entry.after.get(name) is not None
+        if (name in entry.before or entry.after.get(name) is not None) and not (is_named and name == "name")
         for change in _changes(entry.before, entry.after, name)
     ]
     named = about or str(entry.after.get("name") or entry.before.get("name") or "")
-    is_named = entry.object_type in ("api_key", "identity_provider")
     return ChangeRow(
         at=entry.at,
         what=SENTENCES.get(entry.what, fallback),
         about=named if is_named or about else "",
         made_by=actor_name(text),
         reason=text.reason or cause_words(entry.cause),
-        changes=[line for line in lines if not (is_named and line.startswith(_("Name:")))],
+        changes=lines,
     )
 
 

@@ -106,7 +106,7 @@ def form_class(section: str) -> type[CommunityForm]:
     """Create the form class: a field for each setting of the section, then the reason."""
     fields = {setting.name: _field(setting) for setting in settings_of(section)}
     return type(
-        _("CommunityFormOfSettings"),
+        "CommunityFormOfSettings",
         (CommunityForm,),
         {**fields, "reason": forms.reason_field(), "version": HiddenField()},
     )

@@ -18,7 +18,7 @@ ERASED = lazy_gettext("Erased account")
 def tables(trends: Trends, links: RowLinks) -> list[Table]:
     """Return the tables in the order of ``KEYS``; that of moderators only if the community shows it."""
     before = trends.before
-    rate_before = _("Rate %(before)s", before=before_words(trends))
+    rate_before = _("Rate, %(before)s", before=before_words(trends))
     return [
         Table(
             "categories",

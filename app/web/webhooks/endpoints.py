@@ -15,6 +15,7 @@ from app.core.errors import Conflict, Invalid
 from app.core.models import Webhook
 from app.core.permissions import Permission
 from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.webhooks import catalogue, deliveries, health, signing
 from app.core.webhooks import registrations as webhooks
 from app.throttle import OverLimit
@@ -102,13 +103,17 @@ def save_webhook(webhook_id: uuid.UUID) -> Response:
 
 @web.post("/endpoints/<uuid:webhook_id>/enable")
 def enable_webhook(webhook_id: uuid.UUID) -> Response:
-    return _set_active(webhook_id, _("is enabled. What waited is sent now."), active=True)
+    return _set_active(
+        webhook_id, lazy_gettext("%(webhook)s is enabled. What waited is sent now."), active=True
+    )
 
 
 @web.post("/endpoints/<uuid:webhook_id>/disable")
 def disable_webhook(webhook_id: uuid.UUID) -> Response:
     return _set_active(
-        webhook_id, _("is disabled. What is due to it waits until you enable it."), active=False
+        webhook_id,
+        lazy_gettext("%(webhook)s is disabled. What is due to it waits until you enable it."),
+        active=False,
     )
 
 
@@ -197,12 +202,12 @@ def _change(webhook_id: uuid.UUID, **values: Any) -> Webhook:
         )
 
 
-def _set_active(webhook_id: uuid.UUID, becomes: str, *, active: bool) -> Response:
+def _set_active(webhook_id: uuid.UUID, said: str, *, active: bool) -> Response:
     form = forms.posted(StateForm)
     if not form.validate():
         return _show(webhook_id, form, status=422)
     webhook = _change(webhook_id, is_active=active, reason=form.reason.data or "")
-    return page.done(None, _url(webhook_id), f"{place_of(webhook)} {becomes}")
+    return page.done(None, _url(webhook_id), _(said, webhook=place_of(webhook)))
 
 
 def _show_all(form: RegisterForm | None = None, *, status: int = 200) -> Response:
