@@ -1,11 +1,12 @@
 """Links between the pages of a list: the cursors ``?after=…`` and ``?before=…`` and the list's other parameters."""
 
+from collections.abc import Callable
 from typing import Any, TypedDict
 from urllib.parse import urlencode
 
 from app.core.paging import Page
+from app.core.texts import gettext as _
 from app.web import forms
-from app.web.filters import counted
 from app.web.page import PageLinks
 
 
@@ -21,8 +22,11 @@ def cursors() -> Cursors:
     return {"after": forms.query_arg("after") or None, "before": forms.query_arg("before") or None}
 
 
-def links(path: str, page: Page[Any], noun: str, **query: str) -> PageLinks:
-    """Return the links to the pages before and after; non-empty parameters of ``query`` are kept."""
+def links(path: str, page: Page[Any], counted: Callable[[int], str], **query: str) -> PageLinks:
+    """Return the links to the pages before and after; non-empty parameters of ``query`` are kept.
+
+    ``counted`` names so many rows: "3 posts".
+    """
 
     def url(name: str, cursor: str | None) -> str | None:
         kept = {key: value for key, value in query.items() if value}
@@ -31,10 +35,11 @@ def links(path: str, page: Page[Any], noun: str, **query: str) -> PageLinks:
     return PageLinks(
         previous=url("before", page.previous),
         next=url("after", page.next),
-        summary=total(page, noun, f"{noun}s"),
+        summary=total(page, counted),
     )
 
 
-def total(page: Page[Any], noun: str, plural: str) -> str:
+def total(page: Page[Any], counted: Callable[[int], str]) -> str:
     """How many rows the list has, in words; "More than" where not all were counted."""
-    return f"{'More than ' if page.is_more else ''}{counted(page.count, noun, plural)}"
+    rows = counted(page.count)
+    return _("More than %(rows)s", rows=rows) if page.is_more else rows

@@ -207,11 +207,6 @@ def percent(share: float | None, digits: int = 0) -> str:
     return f"{texts.number(shown, digits)}\u00a0%"
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun: "1 post", "1,200 posts". ``plural``: where the noun does not just take an s."""
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
-
-
 def score(value: float | None) -> str:
     """Return a score, 0.0–1.0, with two decimals, or an en dash if unknown."""
     return "–" if value is None else texts.number(value, 2)

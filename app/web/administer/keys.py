@@ -24,7 +24,7 @@ from app.core.people import key_admin, keys
 from app.core.people.keys import DAYS_MAX, Minted
 from app.core.permissions import Actor, Permission
 from app.core.texts import gettext as _
-from app.core.texts import lazy_gettext
+from app.core.texts import lazy_gettext, ngettext
 from app.core.upkeep import community_revisions
 from app.core.vocabulary import KeyTemplate
 from app.web import auth, curl_command, cursor_links, forms, page
@@ -264,7 +264,9 @@ def _show(
         slug=community.slug,
         rows=rows,
         others=others,
-        links=cursor_links.links(url_for("web.keys_page"), found, "key"),
+        links=cursor_links.links(
+            url_for("web.keys_page"), found, lambda count: ngettext("%(num)s key", "%(num)s keys", count)
+        ),
         privileged=privileged,
         following=following,
         searchable=bool(following or after or shown.search.data),

@@ -18,7 +18,7 @@ from app.core.people import invitations, mailed_links, member_lists, members, se
 from app.core.people.member_lists import Member
 from app.core.permissions import Permission
 from app.core.texts import gettext as _
-from app.core.texts import lazy_gettext
+from app.core.texts import lazy_gettext, ngettext
 from app.core.upkeep import community_revisions, linking
 from app.core.vocabulary import Role
 from app.process.replica_reads import may_be_old
@@ -321,7 +321,11 @@ def _show(
         rows=rows,
         search=search,
         links=cursor_links.links(
-            url_for("web.people"), found, "member", q=search, factor="none" if lacks else ""
+            url_for("web.people"),
+            found,
+            lambda count: ngettext("%(num)s member", "%(num)s members", count),
+            q=search,
+            factor="none" if lacks else "",
         ),
         asked=asked,
         lacks=lacks and asked is not None,

@@ -86,7 +86,9 @@ def notices_page() -> Response:
         links=page.PageLinks(
             previous=url_for("web.notices_page", **kept) if part.after else None,
             next=url_for("web.notices_page", after=listed.next, **kept) if listed.next else None,
-            summary=cursor_links.total(listed, "notice", "notices"),
+            summary=cursor_links.total(
+                listed, lambda count: ngettext("%(num)s notice", "%(num)s notices", count)
+            ),
         ),
     )
 

@@ -19,7 +19,7 @@ from app.core.permissions import Permission, require
 from app.core.reports import asking, lists, muting
 from app.core.reports.lists import Reported
 from app.core.texts import gettext as _
-from app.core.texts import lazy_gettext
+from app.core.texts import lazy_gettext, ngettext
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ReportState
 from app.process.replica_reads import may_be_old
@@ -118,7 +118,12 @@ def _listed(session: Session, community_id: uuid.UUID, tab: str) -> dict[str, An
     return {
         "rows": _rows(session, community_id, found.rows),
         "links": cursor_links.links(
-            url_for("web.reports_page"), found, "post", **community_choice.carried(), tab=tab, **chosen
+            url_for("web.reports_page"),
+            found,
+            lambda count: ngettext("%(num)s post", "%(num)s posts", count),
+            **community_choice.carried(),
+            tab=tab,
+            **chosen,
         ),
         "filters": filters,
         "csv_url": _url(tab, "web.reports_csv", **chosen),

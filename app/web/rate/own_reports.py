@@ -13,6 +13,7 @@ from app.core.paging import Slice
 from app.core.permissions import Actor
 from app.core.reports import lists, reporting
 from app.core.texts import gettext as _
+from app.core.texts import ngettext
 from app.core.vocabulary import ReportState
 from app.web import auth, community_choice, cursor_links, forms, page
 from app.web.blueprint import web
@@ -65,7 +66,7 @@ def shown(session: Session, actor: Actor, community_id: uuid.UUID) -> OwnReports
         query = encoded({**community_choice.carried(), f"reports-{name}": cursor or ""})
         return f"{url_for('web.my_impact')}?{query}#reports" if cursor else None
 
-    summary = cursor_links.total(found, "report", "reports")
+    summary = cursor_links.total(found, lambda count: ngettext("%(num)s report", "%(num)s reports", count))
     links = PageLinks(url("before", found.previous), url("after", found.next), summary)
     return OwnReports([_row(report) for report in found.rows], links)
 

@@ -17,7 +17,7 @@ from app.core.models import Attempt, Community, Delivery, Webhook
 from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.texts import gettext as _
-from app.core.texts import lazy_gettext
+from app.core.texts import lazy_gettext, ngettext
 from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import catalogue, deliveries, payloads, replays, signing
 from app.core.webhooks import registrations as webhooks
@@ -122,7 +122,9 @@ def deliveries_page() -> Response:
         links=page.PageLinks(
             previous=_url(query, before=listed.previous) if listed.previous else None,
             next=_url(query, after=listed.next) if listed.next else None,
-            summary=cursor_links.total(listed, "delivery", "deliveries"),
+            summary=cursor_links.total(
+                listed, lambda count: ngettext("%(num)s delivery", "%(num)s deliveries", count)
+            ),
         ),
         range_url=_url({k: v for k, v in query.items() if k not in {"q", "state"}}, "web.replay_range"),
         clear_url=_url({k: v for k, v in query.items() if k == "community"}),
