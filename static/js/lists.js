@@ -56,6 +56,7 @@ document.addEventListener("htmx:configRequest", (event) => {
   unasked = document.hidden && Date.now() - askedAt < ASKED_IN_BACKGROUND;
   if (unasked) return event.preventDefault();
   askedAt = Date.now();
+  if (document.hidden) event.detail.parameters.background = "1";
   // Text typed about a post is not removed by a colleague's decision.
   const panel = event.detail.elt.closest("#moderator-panel");
   const isWriting = (field) => typing(field) && field === document.activeElement;

@@ -59,6 +59,22 @@ def test_a_claim_holds_a_colleague_off_until_they_take_it_over_which_its_holder_
     expect(sam.main).to_contain_text("Max took over your claim of")
 
 
+def test_an_open_item_says_who_comes_to_look_at_it_and_no_more_once_they_went_on(
+    place: Place, visit: Visit, examiner: Examiner
+) -> None:
+    first, second = place.queue(DOUBTFUL[0], DOUBTFUL[1])
+    max_ = visit(place.moderator, f"/review/{first}")
+    expect(max_.main).not_to_contain_text("looking at this")
+    sam = visit(place.other_moderator, f"/review/{first}", java_script_enabled=False)
+    expect(sam.main).to_contain_text("Max is looking at this")
+    max_.page.locator("[data-live-item]").dispatch_event("look")  # rather than after 15 s
+    expect(max_.main).to_contain_text("Sam is looking at this")
+    assert examiner.look(max_, "an item that a colleague looks at") == []
+    sam.open(f"/review/{second}")
+    max_.page.locator("[data-live-item]").dispatch_event("look")
+    expect(max_.main).not_to_contain_text("looking at this")
+
+
 def test_without_script_a_claim_holds_off_and_is_taken_over_with_what_was_typed(
     place: Place, visit: Visit
 ) -> None:

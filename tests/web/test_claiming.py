@@ -88,7 +88,7 @@ def test_an_open_item_hears_of_a_colleagues_claim_and_decision_and_asks_cheaply(
     moderator.get(poll, **HTMX)
     with statements() as sent:
         assert moderator.get(poll, **HTMX).status_code == 204
-    assert len(sent) == 6, "who asks, in four, and the item with its attachments"
+    assert len(sent) == 7, "who asks, in four, the item with its attachments, and who looks at it"
     operator.post(f"/review/{action_id}/claim")
     claimed = moderator.get(poll, **HTMX)
     assert "Claimed by <bdi>Operator</bdi>" in claimed.text

@@ -91,6 +91,7 @@ class SignIn(Base):
     """One signed-in browser: a server-side session that can be listed and revoked (ASVS 7.4).
 
     ``last_visit_at``: when they were last here before this visit (``sessions.VISIT_GAP``), in any browser.
+    ``looking_at``: the action that a moderator's page showed at ``looked_at``, the newest only (``review/looking.py``).
     ``proved_at``: when the person last proved who they are in this session; ``is_strong``: with a passkey, a second
     factor or at a provider. ``provider_session``: the provider's ``sid``, for its back-channel logout.
     """
@@ -104,6 +105,8 @@ class SignIn(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     last_seen_at: Mapped[datetime] = mapped_column(UtcDateTime)
     last_visit_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    looking_at: Mapped[uuid.UUID | None] = mapped_column(index=True)
+    looked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     end_reason: Mapped[SessionEnd | None] = mapped_column(word(SessionEnd))
     method: Mapped[SignInMethod] = mapped_column(

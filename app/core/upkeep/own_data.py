@@ -130,7 +130,7 @@ _REPORT = (
 )
 _HOLD = "community_id action_id note_id verb reason comment author_text until category due_at created_at"
 _WAVE = "id community_id category verb act_as reason author_text decided_at joins created_at"
-_SIGN_IN = "user_agent method created_at last_seen_at ended_at"
+_SIGN_IN = "user_agent method created_at last_seen_at looking_at looked_at ended_at"
 _ACCOUNT_ID, _PROFILE_ID = ("account_id",), ("profile_id",)
 PARTS = (
     Part("account", Account, _ACCOUNT, by=("id",)),

@@ -22,7 +22,7 @@ from app.core.texts import gettext as _
 from app.web import auth, forms, list_filters, page, veils
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
-from app.web.item import answering, author, note_forms, panel, reporting, versions, why_status
+from app.web.item import answering, author, claim_view, note_forms, panel, reporting, versions, why_status
 from app.web.item.answering import AnswerForm
 from app.web.item.note_views import note_view
 from app.web.item.panel import ModeratorPanel
@@ -48,6 +48,8 @@ def item(action_id: uuid.UUID) -> Response:
             if opened is not None and is_for_raters(opened):
                 return make_response(redirect(url_for("web.item", action_id=opened.id), 303))
         context = item_context(session, action)
+    if context["panel"] is not None:
+        claim_view.mark_looking(action_id)
     return page.render("item/item.html", **context)
 
 

@@ -263,6 +263,7 @@ def panel(
     restoring |= {action.id} if action.restores_id is not None else set()
     events = timeline.events(pages.of_item(session, actor, action), restoring=restoring)
     held = pending_undo.of_action(actor, action, action.held)
+    claim = claim_view.claim_of(session, actor, action)
     precedents = like_before(session, actor, action, decision if posted is None else None)
     found_wave = wave_of(session, actor, action)
     if found_wave is not None:
@@ -275,7 +276,7 @@ def panel(
         message_form=_sent(sent, CommentForm) or CommentForm(),
         buttons=[] if held else verb_words.buttons_for_action(actor, action),
         others=[] if held else verb_words.other_buttons(actor, action),
-        claim=claim_view.claim_of(session, actor, action),
+        claim=claim,
         held=held,
         pending=pending_undo.undoable(session, actor, action.community_id, newest_only=True, here=action.id),
         evidence=evidence(thresholds, action, score_rows.scores_of(session, action.request_id)),
@@ -308,7 +309,7 @@ def panel(
         missing=why_status.missing_for(session, action),
         is_test=action.request.is_test,
         reports=reporting.for_moderators(session, action.request_id),
-        seen=claim_view.seen(actor, action),
+        seen=claim_view.seen(actor, action, claim.lookers),
         wave=found_wave,
         hints=not decision_trace.is_practised(session, actor),
         severity=_severity(thresholds, action),

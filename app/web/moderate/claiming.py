@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from app.core.errors import Conflict, Invalid
 from app.core.history.reason import Reason
 from app.core.permissions import Permission
-from app.core.review import assignments, claims, decision_trace
+from app.core.review import assignments, claims, decision_trace, looking
 from app.core.texts import gettext as _
 from app.core.texts import ngettext
 from app.web import auth, forms, page
@@ -44,12 +44,21 @@ def claim_part(action_id: uuid.UUID) -> Response:
     """Asked every 15 s by an open page with what it shows: 204 while that is so, else the claim as it is now.
 
     After a decision or another change the whole panel comes instead, unless the moderator is writing (``typed``): then
-    the claim's place says what happened, and the text stays.
+    the claim's place says what happened, and the text stays. Who asks looks at the item, except from a tab in the
+    ``background``.
     """
+    answer = _claim_as_now(action_id)
+    if not forms.query_arg("background"):
+        claim_view.mark_looking(action_id)
+    return answer
+
+
+def _claim_as_now(action_id: uuid.UUID) -> Response:
     shown, actor = forms.query_arg("seen"), auth.current_actor()
     with wired().database.reading() as session:
         action = moderation.find(session, action_id)
-        if claim_view.seen(actor, action) == shown if shown else claims.is_held_by(actor, action):
+        lookers = looking.names(session, actor, action)
+        if claim_view.seen(actor, action, lookers) == shown if shown else claims.is_held_by(actor, action):
             return make_response("", 204)
         panel = moderate_panel.panel(session, actor, action)
         decision, claimant, *_rest = [*shown.split("."), ""] if shown else panel.seen.split(".")
@@ -63,7 +72,7 @@ def claim_part(action_id: uuid.UUID) -> Response:
     alert = _("%(news)s What you typed is still here.", news=news) if news else None
     if panel.claim.taken_at is not None and (not shown or panel.seen.split(".")[1] != claimant):
         alert = _("%(who)s took this over from you. What you typed is still here.", who=panel.claim.name)
-    return page.render("item/item.html", PART, alert=alert, panel=panel, news=news)
+    return page.render("item/item.html", PART, alert=alert, panel=panel, news=news, polled=True)
 
 
 def _news(session: Session, panel: ModeratorPanel) -> str:
