@@ -158,6 +158,10 @@ def test_on_a_phone_a_rater_rates_anothers_note_with_a_reason(place: Place, visi
     note.get_by_label("Misses the point").check()
     note.get_by_role("button", name="Submit rating").tap()
     expect(note).to_contain_text("You rated it Not helpful: misses the point.")
+    note.get_by_role("button", name="Undo").tap()
+    expect(rita.status).to_contain_text("Undone. Your rating is taken back.")
+    expect(note).to_be_focused()
+    expect(note).not_to_contain_text("You rated it")
 
 
 def test_a_sensitive_post_stays_veiled_until_it_is_asked_for(place: Place, visit: Visit) -> None:

@@ -198,6 +198,7 @@ GET  /notes/<uuid:note_id>/edit                                 303 403 403 403 
 POST /notes/<uuid:note_id>/edit                                 401 403 403 403 403 404
 GET  /notes/<uuid:note_id>/moderation                           303 403 200 200 200 404
 POST /notes/<uuid:note_id>/rating                               401 422 422 422 422 404
+POST /notes/<uuid:note_id>/rating/undo                          401 303 303 303 303 404
 GET  /notices                                                   303 403 200 200 200 404
 POST /notices/<uuid:notice_id>/read                             401 403 404 404 404 404
 POST /notices/read                                              401 403 303 303 303 404

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from app.core import limits
 from app.core.models import Action, Note, Rating
-from app.core.vocabulary import Classification, HelpfulnessLevel
+from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.web.conftest import HTMX, Stage, Visit, Visitor
@@ -179,6 +179,53 @@ def test_a_note_is_rated_with_reasons(
     assert rating is not None
     assert rating.helpfulness_level is HELPFUL
     assert rating.reasons == ["clear"], "those of the other side are hidden once a level is chosen"
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["form", "htmx"])
+@pytest.mark.parametrize("on", ["item", "note"])
+def test_a_rating_is_taken_back_where_it_was_given(
+    rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring, headers: dict[str, str], on: str
+) -> None:
+    action_id = stage.post()
+    note_id = stage.note(action_id)
+    path = f"/review/{action_id}" if on == "item" else f"/notes/{note_id}"
+    assert "rating/undo" not in rater.get(path).text
+    rater.post(f"/notes/{note_id}/rating", **_rating_fields(note_id, level="HELPFUL", good=["clear"]))
+    assert f"/notes/{note_id}/rating/undo" in rater.get(path).text
+    undone = rater.post(f"/notes/{note_id}/rating/undo", headers, **_rating_fields(note_id, on=on))
+    assert _rating(wiring, note_id, cast.rater) is None
+    assert [one.ratings_count for one in _people_notes(wiring)] == [0]
+    if headers:
+        page = undone.text
+    else:
+        assert undone.location.partition("#")[0] == path
+        page = rater.get(path).text
+    assert "Undone. Your rating is taken back." in page
+    assert "Rate this note" in page
+    assert "You rated it" not in page
+    again = rater.post(f"/notes/{note_id}/rating/undo", headers, **_rating_fields(note_id, on=on))
+    assert again.status_code == (200 if headers else 303), "a second press changes nothing"
+
+
+@pytest.mark.parametrize(
+    ("closed", "why"),
+    [
+        ({"locked": True}, "A moderator decided about this note"),
+        ({"status": NoteStatus.CURRENTLY_RATED_NOT_HELPFUL}, "The note has its status now"),
+    ],
+)
+def test_a_rating_stays_once_its_outcome_can_be_seen(
+    rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring, closed: dict[str, Any], why: str
+) -> None:
+    note_id = stage.note(stage.post())
+    rater.post(f"/notes/{note_id}/rating", **_rating_fields(note_id, level="HELPFUL", good=["clear"]))
+    with wiring.database.writing() as session:
+        session.execute(sa.update(Note).where(Note.id == note_id).values(closed))
+    refused = rater.post(f"/notes/{note_id}/rating/undo", HTMX, **_rating_fields(note_id, on="note"))
+    assert refused.status_code == 409
+    assert why in refused.text
+    assert _rating(wiring, note_id, cast.rater) is not None
+    assert "rating/undo" not in rater.get(f"/notes/{note_id}").text
 
 
 @pytest.mark.parametrize(

@@ -132,11 +132,17 @@ def take_back(session: Session, asked: Asked) -> None:
         if isinstance(asked, SampledPost):
             samples.take_back(session, actor, asked, session.get_one(Profile, profile_id))
             return
-        rating = ratings.by_rater(session, asked.note_id, profile_id) if asked.note_id else None
-        if rating is not None:
-            ratings.withdraw(session, actor, rating)
+        if asked.note_id:
+            withdraw_rating(session, asked.note_id)
     finally:
         session.expire_all()
+
+
+def withdraw_rating(session: Session, note_id: uuid.UUID) -> None:
+    """Withdraw the reader's rating of a note, if there is one. Raises as ``ratings.withdraw``."""
+    rating = ratings.by_rater(session, note_id, auth.current_profile_id())
+    if rating is not None:
+        ratings.withdraw(session, auth.current_actor(), rating)
 
 
 def own_profiles(session: Session) -> frozenset[uuid.UUID]:

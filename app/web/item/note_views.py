@@ -91,6 +91,11 @@ class NoteView:
     explanation: str | None
     progress: Progress | None
 
+    @property
+    def may_undo(self) -> bool:
+        """Whether the reader can take their rating back: until the note has a status, which they would have seen."""
+        return self.own_level is not None and self.is_open and self.progress is not None
+
 
 def note_view(
     note: Note, action: Asked | None, *, mine: Collection[uuid.UUID], own: Rating | None, needed: int

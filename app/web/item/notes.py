@@ -16,7 +16,7 @@ from app.core.raters import samples
 from app.core.raters.samples import Asked
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
-from app.core.vocabulary import HelpfulnessLevel
+from app.core.vocabulary import HelpfulnessLevel, NoteStatus
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.item import answering, items, note_panel, why_status
@@ -26,6 +26,7 @@ from app.web.item.note_views import WHY_MISLEADING, WHY_NOT_MISLEADING, NoteView
 from app.wiring import wired
 
 LOCKED = lazy_gettext("A moderator decided about this note, so it cannot be changed any more")
+STANDS = lazy_gettext("The note has its status now, so your rating stands. You can still change it")
 
 
 @web.post("/review/<uuid:action_id>/notes")
@@ -146,6 +147,25 @@ def rate_note(note_id: uuid.UUID) -> Response:
                 HelpfulnessLevel(form.level.data),
                 reasons=form.reasons,
             )
+    return _rated(note_id, message, status, on_item=on_item)
+
+
+@web.post("/notes/<uuid:note_id>/rating/undo")
+def undo_rating(note_id: uuid.UUID) -> Response:
+    status, message = 200, _("Undone. Your rating is taken back.")
+    with wired().database.writing() as session:
+        row = find(session, note_id)
+        if row.rationale:
+            raise NotFound("note")
+        if row.locked or row.status is not NoteStatus.NEEDS_MORE_RATINGS:
+            status, message = 409, f"{LOCKED if row.locked else STANDS}."
+        else:
+            answering.withdraw_rating(session, note_id)
+    return _rated(note_id, message, status, on_item=rating_form(note_id, posted=True).on.data == "item")
+
+
+def _rated(note_id: uuid.UUID, message: str, status: int, *, on_item: bool) -> Response:
+    """Render the note after the reader's rating changed, or could not be changed."""
     # After the commit: other raters wait for it, and need not wait for this page.
     with wired().database.reading() as session:
         row = find(session, note_id)

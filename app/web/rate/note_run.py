@@ -82,10 +82,8 @@ def undo_note_rating(note_id: uuid.UUID) -> Response:
     with wired().database.writing() as session:
         note = find(session, note_id)
         notes_needed.unskip(session, actor, note, profile_id)
-        rating = ratings.by_rater(session, note.id, profile_id)
         try:
-            if rating is not None:
-                ratings.withdraw(session, actor, rating)
+            answering.withdraw_rating(session, note.id)
         except Forbidden as refusal:
             status, message = 409, f"{refusal.detail}."
         session.expire_all()
