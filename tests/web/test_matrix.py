@@ -261,6 +261,7 @@ POST /review/filters/<uuid:filter_id>/queue                     401 403 404 404 
 GET  /review/matching                                           303 403 200 200 200 404
 GET  /review/new-count                                          303 403 204 204 204 404
 POST /review/next                                               401 403 303 303 303 404
+POST /review/rows                                               401 403 303 303 303 404
 POST /review/stop                                               401 403 303 303 303 404
 GET  /review/settled                                            303 403 200 200 200 404
 GET  /second-look                                               303 403 200 200 200 404
