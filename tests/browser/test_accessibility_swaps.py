@@ -61,6 +61,8 @@ def test_no_violation_appears_as_a_moderator_goes_on(place: Place, visit: Visit,
     expect(max_.button("Release")).to_be_visible()
     found = examiner.look(max_, "a claimed item")
     max_.button("Dismiss").click()
+    expect(max_.page.get_by_label("Reason", exact=True)).to_be_focused()
+    max_.button("Dismiss").click()
     expect(max_.page.get_by_role("group", name="There is a problem")).to_be_visible()
     found += examiner.look(max_, "a decision without a reason")
     max_.page.get_by_label("Reason", exact=True).fill("Banter")
