@@ -36,7 +36,7 @@ from app.web.item import note_views
 from app.wiring import EXTENSION
 
 _GALLERY = Path(__file__).parents[2] / "tests" / "gallery"
-"""Each part of pages, at ``/preview``, for authors of pages: in a checkout, not in the package."""
+"""Each part of pages, at ``/preview``, for authors of pages, and a pseudo-language: in a checkout only."""
 
 
 def import_pages() -> None:
@@ -48,7 +48,8 @@ def import_pages() -> None:
 def register(app: APIFlask) -> None:
     """Add the dashboard to the application."""
     import_pages()
-    settings = app.extensions[EXTENSION].settings
+    wiring = app.extensions[EXTENSION]
+    settings = wiring.settings
     filters.register(app)
     security.register(app, settings)
     auth.register(app)
@@ -57,4 +58,6 @@ def register(app: APIFlask) -> None:
     app.jinja_env.globals.update(rating_levels=note_views.LEVELS, point_keys=note_views.POINT_KEYS)
     app.register_blueprint(web)
     if settings.environment != "production" and _GALLERY.is_dir():
+        pseudo = importlib.import_module("tests.pseudo")
+        wiring.languages = {**wiring.languages, pseudo.TAG: pseudo.PseudoLanguage()}
         app.register_blueprint(importlib.import_module("tests.gallery.pages").preview_blueprint())

@@ -1,0 +1,101 @@
+"""In a language whose texts are accented and two fifths longer no page has an English word or a line too wide.
+
+The language is that of tests/pseudo.py: a browser that asks for it gets it from any service of a checkout.
+"""
+
+import re
+from collections.abc import Iterable
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.models import Account, ApiKey, Community, Note, Profile, Request
+from app.core.people import dashboard
+from tests import pseudo
+from tests.browser import layout, site
+from tests.browser.conftest import DESKTOP, Visit, Visitor
+from tests.browser.live import Service
+from tests.browser.place import Place
+
+_TEXTS = """() => {
+  const data = "code, kbd, pre, time, bdi, [dir=auto], script, style, template, svg:not([role=img])"
+    + ", body [lang], option[value*='/']";
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode())
+    if (!node.parentElement.closest(data)) found.push(node.data);
+  for (const one of document.querySelectorAll("body [title], body [aria-label], body [placeholder], body [alt]"))
+    for (const name of ["title", "aria-label", "placeholder", "alt"])
+      if (one.hasAttribute(name) && !one.closest("time, [dir=auto]")) found.push(one.getAttribute(name));
+  return found.map((text) => text.trim()).filter(Boolean);
+}"""
+"""What people read on a page, or hear, without what others wrote: that has a direction of its own."""
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_PLAIN = re.compile(r"[aeiouncsy]", re.IGNORECASE)
+NAMES = {
+    "Bridgenote",
+    "JSON",
+    "CSV",
+    "UTC",
+    "API",
+    "URL",
+    "Ctrl",
+    "Enter",
+    "Shift",
+    "Tab",
+    "Esc",
+    "English",
+    "Deutsch",
+}
+"""Words that are the same in each language."""
+
+
+def untranslated(visitor: Visitor, data: Iterable[str]) -> list[str]:
+    """The texts of the open page with words that are neither translated nor anybody's data."""
+    known = NAMES.union(*(_WORD.findall(text) for text in data))
+    found: list[str] = visitor.page.evaluate(_TEXTS)
+    return sorted(
+        {
+            " ".join(text.split())
+            for text in found
+            if any(
+                word.isascii() and _PLAIN.search(word) and word not in known for word in _WORD.findall(text)
+            )
+        }
+    )
+
+
+def _data(service: Service) -> list[str]:
+    columns = (
+        Account.display_name,
+        Account.email,
+        Community.name,
+        Community.slug,
+        Community.platform,
+        ApiKey.name,
+    )
+    columns += (
+        Profile.display_name,
+        Request.content,
+        Request.platform_author_id,
+        Request.platform_channel_id,
+    )
+    columns += (Note.summary,)
+    with service.wiring.database.reading() as session:
+        stored = [str(value) for column in columns for value in session.scalars(sa.select(column)) if value]
+    return [*stored, *dashboard.KEYS]
+
+
+@pytest.mark.parametrize("role", ["nobody", "rater", "admin"])
+def test_each_text_is_translated_and_fits(service: Service, place: Place, visit: Visit, role: str) -> None:
+    filled = site.fill(service, place)
+    person = None if role == "nobody" else getattr(place, role)
+    addresses = site.OPEN_PAGES if person is None else site.pages(visit(person), filled)
+    visitor = visit(person, own=True, locale=pseudo.TAG)
+    visitor.wants(401, 403, 404)
+    data, found = _data(service), list[str]()
+    for page, path in addresses.items():
+        visitor.open(path)
+        found += [f"{page}: {text}" for text in untranslated(visitor, data)]
+        found += [f"{page}: {line}" for line in layout.too_wide(visitor, layout.NARROW, DESKTOP)]
+    assert not found, "\n".join(found)
