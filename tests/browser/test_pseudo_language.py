@@ -8,9 +8,11 @@ from collections.abc import Iterable
 
 import pytest
 import sqlalchemy as sa
+from babel import Locale
 
 from app.core.models import Account, ApiKey, Community, Note, Profile, Request
 from app.core.people import dashboard
+from app.web.languages import OFFERED
 from tests import pseudo
 from tests.browser import layout, site
 from tests.browser.conftest import DESKTOP, Visit, Visitor
@@ -31,6 +33,8 @@ _TEXTS = """() => {
 }"""
 """What people read on a page, or hear, without what others wrote: that has a direction of its own."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_TOKEN = re.compile(r"\S*[/_@=&\d]\S*|\w+(?:[.-]\w+)+")
+"""An address, an id, a name of a field."""
 _PLAIN = re.compile(r"[aeiouncsy]", re.IGNORECASE)
 NAMES = {
     "Bridgenote",
@@ -53,16 +57,13 @@ NAMES = {
 def untranslated(visitor: Visitor, data: Iterable[str]) -> list[str]:
     """The texts of the open page with words that are neither translated nor anybody's data."""
     known = NAMES.union(*(_WORD.findall(text) for text in data))
+
+    def is_english(text: str) -> bool:
+        words = _WORD.findall(_TOKEN.sub(" ", text))
+        return any(word.isascii() and _PLAIN.search(word) and word not in known for word in words)
+
     found: list[str] = visitor.page.evaluate(_TEXTS)
-    return sorted(
-        {
-            " ".join(text.split())
-            for text in found
-            if any(
-                word.isascii() and _PLAIN.search(word) and word not in known for word in _WORD.findall(text)
-            )
-        }
-    )
+    return sorted({" ".join(text.split()) for text in found if is_english(text)})
 
 
 def _data(service: Service) -> list[str]:
@@ -83,7 +84,8 @@ def _data(service: Service) -> list[str]:
     columns += (Note.summary,)
     with service.wiring.database.reading() as session:
         stored = [str(value) for column in columns for value in session.scalars(sa.select(column)) if value]
-    return [*stored, *dashboard.KEYS]
+    languages = Locale.parse(pseudo.TAG).languages
+    return [*stored, *dashboard.KEYS, *(languages[tag] for tag in OFFERED if tag in languages)]
 
 
 @pytest.mark.parametrize("role", ["nobody", "rater", "admin"])
