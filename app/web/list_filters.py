@@ -49,6 +49,13 @@ SECOND_LOOK_SORTS = {
 }
 SNOOZED = {"": lazy_gettext("Left out"), "1": lazy_gettext("Only these")}
 OVERDUE = {"": lazy_gettext("Any"), "1": lazy_gettext("Overdue")}
+TYPES = {
+    ActionType.DELETE: lazy_gettext("Delete"),
+    ActionType.HIDE: lazy_gettext("Hide"),
+    ActionType.SILENCE: lazy_gettext("Silence"),
+    ActionType.UNHIDE: lazy_gettext("Unhide"),
+    ActionType.WARN: lazy_gettext("Warn"),
+}
 CLAIMANTS = {"": lazy_gettext("Anyone or nobody"), "nobody": lazy_gettext("Nobody"), "me": lazy_gettext("Me")}
 
 
@@ -107,7 +114,7 @@ class HistoryForm(Days, FilterForm):
 
     q = SearchField(lazy_gettext("Search"), [at_most(200, lazy_gettext("Search"))])
     type = SeveralField(
-        lazy_gettext("Type"), choices=choices({kind.value: kind.value.capitalize() for kind in ActionType})
+        lazy_gettext("Type"), choices=choices({kind.value: TYPES[kind] for kind in ActionType})
     )
     community = HiddenField()
     state = SeveralField(

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeVar
 
+from app.core.texts import gettext as _
+
 
 class Version(Protocol):
     """A stored version; newer ones have higher numbers."""
@@ -35,7 +37,7 @@ class VersionRow:
 
     @property
     def mark(self) -> str:
-        return "in force" if self.is_current else ""
+        return _("in force") if self.is_current else ""
 
 
 def rows(

@@ -10,7 +10,8 @@ import pytest
 import sqlalchemy as sa
 from babel import Locale
 
-from app.core.models import Account, ApiKey, Community, Note, Profile, Request
+from app.core.models import Account, ApiKey, Community, ConnectedService, Note, Profile, Request
+from app.core.models import SignIn
 from app.core.people import dashboard
 from app.web.languages import OFFERED
 from tests import pseudo
@@ -21,7 +22,7 @@ from tests.browser.place import Place
 
 _TEXTS = """() => {
   const data = "code, kbd, pre, time, bdi, [dir=auto], script, style, template, svg:not([role=img])"
-    + ", body [lang], option[value*='/']";
+    + ", body [lang], option[value*='/'], textarea[readonly]";
   const found = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode())
@@ -31,7 +32,7 @@ _TEXTS = """() => {
       if (one.hasAttribute(name) && !one.closest("time, [dir=auto]")) found.push(one.getAttribute(name));
   return found.map((text) => text.trim()).filter(Boolean);
 }"""
-"""What people read on a page, or hear, without what others wrote: that has a direction of its own."""
+"""What people read on a page, or hear, without what others wrote, which has a direction of its own, and what is to copy."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _TOKEN = re.compile(r"\S*[/_@=&\d]\S*|\w+(?:[.-]\w+)+")
 """An address, an id, a name of a field."""
@@ -81,7 +82,7 @@ def _data(service: Service) -> list[str]:
         Request.platform_author_id,
         Request.platform_channel_id,
     )
-    columns += (Note.summary,)
+    columns += (Note.summary, ConnectedService.name, SignIn.user_agent)
     with service.wiring.database.reading() as session:
         stored = [str(value) for column in columns for value in session.scalars(sa.select(column)) if value]
     languages = Locale.parse(pseudo.TAG).languages

@@ -67,7 +67,7 @@ def _scores(result: Any, has_images: bool) -> dict[str, float]:
 
 KIND = Kind(
     name="openai_moderation",
-    title="OpenAI moderation",
+    title=lazy_gettext("OpenAI moderation"),
     about=lazy_gettext("OpenAI's moderation model, or a server that speaks its protocol."),
     connect=OpenAiModeration,
     category_map=lambda _options: CATEGORY_MAP,

@@ -169,38 +169,41 @@ _LIST = (
     _of_action(
         EventName.ACTION_CREATED,
         ActionState.PROPOSED,
-        "Action waits for the platform",
+        lazy_gettext("Action waits for the platform"),
         "An action waits to be carried out on the platform.",
-        alias=(payloads.PROPOSED, "Action waits for the platform, by the name the Discourse plugin knows"),
+        alias=(
+            payloads.PROPOSED,
+            lazy_gettext("Action waits for the platform, by the name the Discourse plugin knows"),
+        ),
     ),
     _of_action(
         EventName.ACTION_APPLIED,
         ActionState.APPLIED,
-        "Action applied",
+        lazy_gettext("Action applied"),
         "An action was acknowledged or recorded.",
     ),
     _of_action(
         EventName.ACTION_RETRO_REVIEW,
         ActionState.RETRO_REVIEW,
-        "Second look opened",
+        lazy_gettext("Second look opened"),
         "An applied action gets a second look.",
     ),
     _of_action(
         EventName.ACTION_CONFIRMED,
         ActionState.CONFIRMED,
-        "Action confirmed",
+        lazy_gettext("Action confirmed"),
         "The second look confirmed the action.",
     ),
     _of_action(
         EventName.ACTION_OVERTURNED,
         ActionState.OVERTURNED,
-        "Action overturned",
+        lazy_gettext("Action overturned"),
         "The action was overturned; an `unhide` of its own follows a `hide`, `undo` says what undoes any other.",
     ),
     _of_action(
         EventName.ACTION_DISMISSED,
         ActionState.DISMISSED,
-        "Action dismissed",
+        lazy_gettext("Action dismissed"),
         "A review ended without action, or a proposal was withdrawn.",
     ),
     EventKind(

@@ -26,11 +26,12 @@ from app.core.outbound import AllowList, BadAddress, check_url
 from app.core.permissions import REFUSALS, Actor, Permission, allows, require, require_found
 from app.core.sealing import Sealer
 from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import DeliveryState
 from app.core.webhooks import catalogue, events, health, signing
 
 CHANGED = "webhook.changed"
-BY_HAND = "Disabled by hand"
+BY_HAND = lazy_gettext("Disabled by hand")
 REMOVED = "Removed"
 
 

@@ -158,6 +158,7 @@ def _show_communities(*, status: int = 200, alert: str | None = None) -> Respons
         status=status,
         alert=alert,
         rows=found,
+        roles=auth.ROLE_WORDS,
         words=words,
         is_newcomer=not who.communities,
         next_url=url_for("web.public_communities", q=words or None, after=following) if following else None,

@@ -46,7 +46,7 @@ DEVICE_ZONE = "UTC"
 def _zones() -> list[SelectChoice]:
     places = sorted(name for name in available_timezones() if "/" in name and not name.startswith("Etc/"))
     return [
-        SelectChoice(value=DEVICE_ZONE, label=_("As my device is set")),
+        SelectChoice(value=DEVICE_ZONE, label=lazy_gettext("As my device is set")),
         SelectChoice(value="Etc/UTC", label="UTC"),
         *(SelectChoice(value=name, label=name.replace("_", " ")) for name in places),
     ]
@@ -191,7 +191,7 @@ KEY_FIELDS: Mapping[str, str] = {key: field_name(key) for key in dashboard.KEYS}
 class KeysForm(Form):
     """Whether single keys work, and a field for each that can be changed, by the name that ``field_name`` gives it."""
 
-    shortcuts = BooleanField("Single-key shortcuts")
+    shortcuts = BooleanField(lazy_gettext("Single-key shortcuts"))
 
     @staticmethod
     def values(account: Account) -> dict[str, Any]:

@@ -29,12 +29,22 @@ def write(verb: Callable[Concatenate[Session, Actor, uuid.UUID, P], T], *args: P
         return verb(session, auth.current_actor(), auth.current_community().id, *args, **more)
 
 
-_KIND_WORDS = {
+KIND_WORDS = {
     "word": lazy_gettext("Word"),
     "phrase": lazy_gettext("Phrase"),
     "regex": lazy_gettext("Regular expression (RE2)"),
     "domain": lazy_gettext("Domain and its subdomains"),
     FACTS_ONLY: lazy_gettext("No words: facts only"),
+}
+CHECK_WORDS = {
+    "luhn": lazy_gettext("Card number of any issuer (Luhn)"),
+    "card": lazy_gettext("Payment card"),
+    "iban": lazy_gettext("Bank account (IBAN)"),
+    "ssn": lazy_gettext("Social security number (US)"),
+    "phone": lazy_gettext("Telephone number"),
+    "ip": lazy_gettext("IP address"),
+    "address": lazy_gettext("Postal address"),
+    "apart": lazy_gettext("Anything outside links"),
 }
 _BOUNDS = {facts.AT_LEAST: lazy_gettext("is at least"), facts.BELOW: lazy_gettext("is below")}
 
@@ -63,7 +73,7 @@ class RuleForm(Form):
         lazy_gettext("Category"), [InputRequired(lazy_gettext("Enter a category, such as spam."))]
     )
     kind = SelectField(
-        lazy_gettext("Kind"), choices=forms.choices({kind: _KIND_WORDS[kind] for kind in KINDS})
+        lazy_gettext("Kind"), choices=forms.choices({kind: KIND_WORDS[kind] for kind in KINDS})
     )
     pattern = TextAreaField(lazy_gettext("Pattern"), [_needs_pattern], filters=[forms.whole_lines])
     weight = StringField(
@@ -75,7 +85,7 @@ class RuleForm(Form):
     languages = StringField(lazy_gettext("Languages"))
     check = SelectField(
         lazy_gettext("Check"),
-        choices=forms.choices({"": lazy_gettext("None"), **{name: name for name in CHECKS}}),
+        choices=forms.choices({"": lazy_gettext("None"), **{name: CHECK_WORDS[name] for name in CHECKS}}),
         default="",
     )
     enabled = BooleanField(lazy_gettext("On"), default=True)

@@ -21,7 +21,7 @@ from app.core.thresholds import threshold_sets
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
-from app.web.classifiers.classifier_forms import RuleForm, SwitchForm, rule_form, write
+from app.web.classifiers.classifier_forms import KIND_WORDS, RuleForm, SwitchForm, rule_form, write
 from app.wiring import wired
 
 IN_DRAFT = lazy_gettext("It scores nothing until you put the draft in force.")
@@ -165,7 +165,12 @@ def _show_shipped(category: str | None, *, status: int = 200, alert: str | None 
     if group is None:
         raise NotFound("category")
     return page.render(
-        "classifiers/shipped_rules.html", status=status, alert=alert, group=group, standing=standing
+        "classifiers/shipped_rules.html",
+        status=status,
+        alert=alert,
+        group=group,
+        kinds=KIND_WORDS,
+        standing=standing,
     )
 
 

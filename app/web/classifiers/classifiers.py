@@ -33,6 +33,7 @@ from app.web.blueprint import web
 from app.web.categories import category_name
 from app.web.classifiers import classifier_rules
 from app.web.classifiers.classifier_forms import (
+    KIND_WORDS,
     PackForm,
     PublishForm,
     RevertForm,
@@ -222,6 +223,8 @@ def show(
         standing=standing,
         draft_changes=change_lines(standing.in_force, standing.draft) if standing.draft else [],
         own_rules=standing.working.rules,
+        kinds=KIND_WORDS,
+        category_name=category_name,
         conditions={
             rule["id"]: [condition.words for condition in conditions_of(rule.get("when", {}))]
             for rule in standing.working.rules

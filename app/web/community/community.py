@@ -40,7 +40,7 @@ SECTIONS: Mapping[str, tuple[str, str]] = {
         lazy_gettext("Whose ratings count, and when a note gets a status."),
     ),
     Section.AI_NOTES: (
-        "AI notes",
+        lazy_gettext("AI notes"),
         lazy_gettext("Whether notes may be drafted by AI, and what they may cite."),
     ),
     Section.BURSTS: (

@@ -129,7 +129,7 @@ def _show(form: OverturnForm, *, status: int = 200) -> Response:
         begun = overturns.recent(session, actor, community.id)
     gone = [form.category.data] if form.category.data and form.category.data not in names else []
     form.category.choices = forms.choices(
-        {"": "None", **{name: category_name(name) for name in [*names, *gone]}}
+        {"": _("None"), **{name: category_name(name) for name in [*names, *gone]}}
     )
     if not form.once.data:
         form.once.data = str(new_id())

@@ -15,8 +15,8 @@ from app.core.review.action_history import ActionChange
 from app.core.review.history_filters import HistoryFilter
 from app.core.review.holds import verbs_open_to
 from app.core.texts import gettext as _
-from app.core.texts import lazy_gettext, ngettext
-from app.core.vocabulary import ActionType, ActionVerb
+from app.core.texts import ngettext
+from app.core.vocabulary import ActionVerb
 from app.process.replica_reads import may_be_old
 from app.web import auth, csv_files, filter_forms, filters, forms, page
 from app.web.blueprint import web
@@ -25,7 +25,7 @@ from app.web.filter_forms import FilterForm, Query, encoded
 from app.web.item.timeline import actor_name, cause_words, filed_words, sentence_of
 from app.web.item.verb_words import NAMES
 from app.web.item.views import blind_item
-from app.web.list_filters import HistoryForm
+from app.web.list_filters import TYPES, HistoryForm
 from app.web.moderate import row_names
 from app.web.moderate.row_names import RowName
 from app.wiring import wired
@@ -195,15 +195,6 @@ def tabs(
             (_("Settings"), url_for("web.setting_history_page")),
         )
     ]
-
-
-TYPES = {
-    ActionType.DELETE: lazy_gettext("Delete"),
-    ActionType.HIDE: lazy_gettext("Hide"),
-    ActionType.SILENCE: lazy_gettext("Silence"),
-    ActionType.UNHIDE: lazy_gettext("Unhide"),
-    ActionType.WARN: lazy_gettext("Warn"),
-}
 
 
 def type_words(action: Action) -> str:

@@ -83,7 +83,7 @@ def why(session: Session, note: Note, action: Action | None, own: Rating | None)
         sum(group.not_helpful for group in groups),
     )
     answers = ", ".join(
-        f"{count} {texts.in_sentence(word)}" for count, word in zip(counts, words, strict=True)
+        f"{texts.number(count)} {texts.in_sentence(word)}" for count, word in zip(counts, words, strict=True)
     )
     strip = viewpoints.of_note(session, note) if is_over else None
     is_admin = auth.may(Permission.MANAGE_PEOPLE, note.community_id)

@@ -9,6 +9,7 @@ from app.core.models import Community
 from app.core.permissions import Permission
 from app.core.review import conditions
 from app.core.review.conditions import MOST_COUNTED, OpenCounts
+from app.core.texts import gettext as _
 from app.web import auth
 from app.wiring import wired
 
@@ -22,8 +23,8 @@ def in_navigation(community: Community | None) -> dict[str, tuple[str, str]]:
             read(session, community)
     counts: OpenCounts = g.open_counts
     return {
-        "web.review": (in_words(counts.review), "waiting"),
-        "web.second_look": (in_words(counts.second_looks), "waiting"),
+        "web.review": (in_words(counts.review), _("waiting")),
+        "web.second_look": (in_words(counts.second_looks), _("waiting")),
     }
 
 

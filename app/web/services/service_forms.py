@@ -25,8 +25,11 @@ IF_IT_FAILS: Mapping[str, str] = {
 
 def _reason(field_id: str) -> StringField:
     return StringField(
-        _("Reason"),
-        [InputRequired(_("Enter a reason.")), forms.at_most(limits.REASON_MAX, _("Reason"))],
+        lazy_gettext("Reason"),
+        [
+            InputRequired(lazy_gettext("Enter a reason.")),
+            forms.at_most(limits.REASON_MAX, lazy_gettext("Reason")),
+        ],
         id=field_id,
     )
 

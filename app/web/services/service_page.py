@@ -68,7 +68,7 @@ class VersionRow:
 
     @property
     def mark(self) -> str:
-        return "in use" if self.is_used else "waits" if self.is_waiting else ""
+        return _("in use") if self.is_used else _("waits") if self.is_waiting else ""
 
 
 @dataclass(frozen=True)

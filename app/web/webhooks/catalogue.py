@@ -99,12 +99,12 @@ def in_words(event: Event, subjects: Subjects) -> SubjectWords:
     if note is not None:
         words = excerpt(note.summary, LENGTH)
         return SubjectWords(
-            _("Note “%(words)s”", words=words) if words else "A note",
+            _("Note “%(words)s”", words=words) if words else _("A note"),
             url_for("web.note", note_id=note.id) if may_open else None,
         )
     if event.request_id is None:
         return SubjectWords(_("The community as a whole"))
     own_id = subjects.requests.get(event.request_id)
     return SubjectWords(
-        _("The post %(length)s", length=excerpt(own_id, LENGTH)) if own_id is not None else "A post"
+        _("The post %(length)s", length=excerpt(own_id, LENGTH)) if own_id is not None else _("A post")
     )

@@ -182,8 +182,8 @@ def attention(community: Community | None) -> dict[str, tuple[int | str | None, 
     dead, disabled = g.attention
     most = deliveries.MOST_COUNTED
     return {
-        "web.deliveries_page": (f"{most}+" if dead > most else dead or None, "failed or parked"),
-        "web.endpoints": (disabled or None, "disabled"),
+        "web.deliveries_page": (f"{most}+" if dead > most else dead or None, _("failed or parked")),
+        "web.endpoints": (disabled or None, _("disabled")),
     }
 
 

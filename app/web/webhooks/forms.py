@@ -83,7 +83,7 @@ class SecretForm(Form):
 
     how = RadioField(
         lazy_gettext("Secret"),
-        choices=choices({GENERATE: lazy_gettext("Make one for me"), TYPED: "I enter one"}),
+        choices=choices({GENERATE: lazy_gettext("Make one for me"), TYPED: lazy_gettext("I enter one")}),
         default=GENERATE,
     )
     secret = SecretField(lazy_gettext("Your secret"))
