@@ -6,7 +6,7 @@ from app.core import texts
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext, ngettext
 from app.core.thresholds import threshold_sets
-from app.core.thresholds.routing import ESCALATED, STRIKES, UNFINISHED, Place
+from app.core.thresholds.routing import ESCALATED, OTHER, STRIKES, UNFINISHED, Place
 
 HIDDEN = lazy_gettext("Content hidden")
 """Shown in lists instead of the text of a sensitive post."""
@@ -44,6 +44,11 @@ UNNAMED = {
 def category_name(name: str | None) -> str:
     """Return a category as a heading: "Self-harm", "Spam"."""
     return str(CATEGORY_NAMES.get(name or "") or (name or "").replace("_", " ").capitalize())
+
+
+def reason_word(category: str) -> str:
+    """Return a category as the reason of a report."""
+    return _("Something else") if category == OTHER else category_name(category)
 
 
 def in_sentence(name: str, count: int) -> str:

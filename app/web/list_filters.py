@@ -17,7 +17,7 @@ from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 from app.core.vocabulary import ActionState, ActionType
 from app.web import auth, forms
-from app.web.categories import category_name
+from app.web.categories import category_name, reason_word
 from app.web.filter_forms import (
     ALL,
     ChosenField,
@@ -199,7 +199,7 @@ class ReportsForm(FilterForm):
     category = SelectField(lazy_gettext("Category"), validate_choice=False)
 
     def offer(self, categories: Sequence[str]) -> None:
-        _offer(self.category, categories)
+        _offer(self.category, categories, reason_word)
 
 
 def page_number(raw: str | None) -> int:
@@ -212,11 +212,11 @@ def _offer_several(field: SeveralField, offered: Sequence[str], word: Callable[[
     field.choices = choices({name: word(name) for name in known})
 
 
-def _offer(field: SelectField, categories: Sequence[str]) -> None:
+def _offer(field: SelectField, categories: Sequence[str], word: Callable[[str], str] = category_name) -> None:
     known = list(categories)
     if field.data and field.data not in known:
         known.append(field.data)
-    field.choices = choices(ALL | {name: category_name(name) for name in known})
+    field.choices = choices(ALL | {name: word(name) for name in known})
 
 
 SECOND_LOOK = "second-look"

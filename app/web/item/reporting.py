@@ -22,11 +22,10 @@ from app.core.reports.reporting import NewReport
 from app.core.reports.weighing import PRIOR_SHARE, Tally
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
-from app.core.thresholds.routing import OTHER
 from app.core.vocabulary import ReportOrigin, ReportState
 from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.categories import category_name
+from app.web.categories import reason_word
 from app.web.filters import excerpt
 from app.web.item import answering
 from app.wiring import wired
@@ -35,9 +34,9 @@ SHOWN = 20
 """How many reports an item lists; the page of reports has the others."""
 ORIGINS = {
     ReportOrigin.PLATFORM: "",
-    ReportOrigin.DASHBOARD: "a member here",
-    ReportOrigin.ELSEWHERE: "from another platform",
-    ReportOrigin.AUTHOR: "the author: counts nothing",
+    ReportOrigin.DASHBOARD: lazy_gettext("a member here"),
+    ReportOrigin.ELSEWHERE: lazy_gettext("from another platform"),
+    ReportOrigin.AUTHOR: lazy_gettext("the author: counts nothing"),
 }
 
 
@@ -71,11 +70,6 @@ class ReportForm(Form):
         self.category.choices = forms.choices(
             {"": _("Choose …")} | {name: reason_word(name) for name in categories}
         )
-
-
-def reason_word(category: str) -> str:
-    """Return a category as the reason of a report."""
-    return _("Something else") if category == OTHER else category_name(category)
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from app.core.texts import gettext as _
 from app.core.texts import ngettext
 from app.core.vocabulary import ActionState, ActionType, ReportState
 from app.web import auth
-from app.web.categories import HIDDEN, category_name, is_veiled
+from app.web.categories import HIDDEN, category_name, is_veiled, reason_word
 from app.web.filters import full_time, review_state
-from app.web.item.reporting import STATES, reason_word
+from app.web.item.reporting import STATES
 from app.web.item.silence_forms import length_words
 from app.web.item.timeline import DONE_TO_POST
 

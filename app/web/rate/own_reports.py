@@ -17,10 +17,10 @@ from app.core.texts import ngettext
 from app.core.vocabulary import ReportState
 from app.web import auth, community_choice, cursor_links, forms, page
 from app.web.blueprint import web
-from app.web.categories import HIDDEN, is_veiled
+from app.web.categories import HIDDEN, is_veiled, reason_word
 from app.web.filter_forms import encoded
 from app.web.filters import excerpt
-from app.web.item.reporting import STATES, reason_word
+from app.web.item.reporting import STATES
 from app.web.page import PageLinks
 from app.wiring import wired
 
