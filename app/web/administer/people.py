@@ -154,7 +154,7 @@ def change_role(membership_id: uuid.UUID) -> Response:
     def give(session: Session, form: MemberForm) -> str:
         role = next((choice for choice in Role if choice.value == form.role.data), None)
         if role is None:
-            raise Invalid.field("role", "is none that we know")
+            raise Invalid.field("role", _("is none that we know"))
         changed = members.change_role(session, auth.current_actor(), membership_id, role, _why(form))
         return _("New role of %(name)s: %(role)s.", name=changed.account.display_name, role=ROLES[role])
 
@@ -275,7 +275,7 @@ def _uuid(text: str | None) -> uuid.UUID:
     try:
         return uuid.UUID(text or "")
     except ValueError:
-        raise Invalid.field("profile", "must be chosen") from None
+        raise Invalid.field("profile", _("must be chosen")) from None
 
 
 def _show(

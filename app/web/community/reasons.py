@@ -169,7 +169,7 @@ def save_reason(reason_id: uuid.UUID) -> Response:
             detail=refusal.detail,
         )
         return _show_one(reason_id, form, status=409, alert=alert)
-    return page.done(None, url_for("web.reasons"), f"“{changed.title}” is saved.")
+    return page.done(None, url_for("web.reasons"), _("“%(title)s” is saved.", title=changed.title))
 
 
 @web.post("/reasons/<uuid:reason_id>/retire")

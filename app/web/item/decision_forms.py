@@ -211,7 +211,7 @@ def hand_over(
     assign.offer(colleagues, assigned)
     snooze.offer(is_snoozed=is_snoozed)
     assign.version.data = snooze.version.data = str(action.version)
-    assignee = colleagues.get(assigned, "a former member") if assigned is not None else ""
+    assignee = colleagues.get(assigned, _("a former member")) if assigned is not None else ""
     return HandOver(assign, snooze, assignee, is_snoozed)
 
 

@@ -16,10 +16,10 @@ SHOWN_MATCHES = 8
 SHOWN_SCORES = 4
 """How many scores of one classifier are shown, the highest."""
 WOULD_BE = {
-    "hide": "hidden",
-    "delete": "deleted",
+    "hide": lazy_gettext("hidden"),
+    "delete": lazy_gettext("deleted"),
     "flag": lazy_gettext("flagged for review"),
-    "notify": "left up, its author notified",
+    "notify": lazy_gettext("left up, its author notified"),
 }
 """Past participles of the action types: "The post would be hidden"."""
 

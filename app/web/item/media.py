@@ -25,7 +25,7 @@ REASONS: Mapping[str, str] = {
     AttachmentRefusal.BAD_ADDRESS: lazy_gettext("its address leads into a private network or is not valid"),
     AttachmentRefusal.NOT_FOUND: lazy_gettext("it is no longer where it was"),
     AttachmentRefusal.UNREACHABLE: lazy_gettext("its server could not be reached"),
-    AttachmentRefusal.TOO_SLOW: "its server was too slow",
+    AttachmentRefusal.TOO_SLOW: lazy_gettext("its server was too slow"),
     AttachmentRefusal.TOO_LARGE: lazy_gettext("it is too large"),
     AttachmentRefusal.TOO_MANY_PIXELS: lazy_gettext("it has too many pixels, or is too long and narrow"),
     AttachmentRefusal.WRONG_TYPE: lazy_gettext("it is not what it is said to be"),
@@ -131,7 +131,8 @@ def _words(attachment: Attachment, kind: str) -> str:
     if attachment.state is AttachmentState.WAITING:
         return _("%(kind)s, being fetched. Reload the page in a moment.", kind=kind)
     if attachment.state is AttachmentState.REFUSED:
-        return f"{kind}, not shown: {REASONS.get(attachment.reason or '', 'it was refused')}."
+        why = REASONS.get(attachment.reason or "", _("it was refused"))
+        return _("%(kind)s, not shown: %(why)s.", kind=kind, why=why)
     return ""
 
 

@@ -22,7 +22,7 @@ WHY_MISLEADING = {
     "missing_context": lazy_gettext("It leaves out something important"),
     "outdated": lazy_gettext("It was true once, but is outdated"),
     "unverified": lazy_gettext("It states a guess as a fact"),
-    "manipulated": "A picture, recording or quotation was altered",
+    "manipulated": lazy_gettext("A picture, recording or quotation was altered"),
     "satire": lazy_gettext("It is satire that people may take seriously"),
     "other": lazy_gettext("Something else"),
 }

@@ -355,7 +355,7 @@ def _reopen(session: Session, actor: Actor, action: Action, posted: ReopenForm |
         return None
     form = posted or ReopenForm()
     form.version.data = str(action.version)
-    form.offer(outcome(ActionVerb.REOPEN, action, "the post", ReopenTo.ACT))
+    form.offer(outcome(ActionVerb.REOPEN, action, _("the post"), ReopenTo.ACT))
     return form
 
 

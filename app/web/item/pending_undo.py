@@ -60,12 +60,12 @@ class PendingUndo:
 
 
 def of_action(
-    actor: Actor, action: Action, held: Hold | None, named: str = "this post"
+    actor: Actor, action: Action, held: Hold | None, named: str | None = None
 ) -> PendingDecision | None:
     """Return the pending decision on this action, or None. ``named`` is how its sentence names the post."""
     if held is None:
         return None
-    said = outcome(held.verb, action, named, held.reopen_to, held.act_as)
+    said = outcome(held.verb, action, named or _("this post"), held.reopen_to, held.act_as)
     if held.verb is ActionVerb.FORCE_PUBLISH and (held.act_as or action.action_type) is ActionType.SILENCE:
         said = f"{said.removesuffix('.')} {length_words(held.until)}."
     return _shown(actor, held, capitalised(said))

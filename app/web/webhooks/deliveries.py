@@ -55,7 +55,7 @@ class RangeForm(Days, FilterForm):
         webhooks_by_id = {str(row.id): place_of(row) for row in rows}
         selected = self.webhook.data
         if selected and selected not in webhooks_by_id:
-            webhooks_by_id[selected] = "A removed webhook"
+            webhooks_by_id[selected] = _("A removed webhook")
         self.webhook.choices = choices(ALL | webhooks_by_id)
 
     def filters(self, *states: DeliveryState, about: str | None = None) -> Filters:
@@ -192,7 +192,7 @@ def outcome_words(attempt: Attempt) -> str:
     outcome = (
         _("answered %(status)s", status=attempt.status)
         if attempt.status is not None
-        else attempt.error or "no answer"
+        else attempt.error or _("no answer")
     )
     return _(
         "%(outcome)s in %(milliseconds)s ms", outcome=outcome, milliseconds=texts.number(attempt.milliseconds)
