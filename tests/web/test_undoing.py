@@ -95,7 +95,7 @@ def test_the_form_says_what_a_warning_tells_without_a_text_and_the_item_what_was
 ) -> None:
     action_id = factories.scored_action(wiring, cast)
     assert (
-        "A warning without it says: “Your post reads as an insult."
+        "A warning without it says: “<bdi>Your post reads as an insult."
         in moderator.get(f"/review/{action_id}").text
     )
     decide(
