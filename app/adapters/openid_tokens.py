@@ -66,7 +66,7 @@ def verified(token: str, key_id: str | None, keys: Sequence[Mapping[str, Any]]) 
     ]
     # A token without a key id may be signed by any of them, but not by any number of them.
     for key in fitting[:10]:
-        kind, _ = _KINDS[key["kty"]]
+        kind, _algorithms = _KINDS[key["kty"]]
         try:
             token_claims = jwt.decode(token, kind.import_key(dict(key)), algorithms=[algorithm]).claims
         except (JoseError, ValueError, TypeError, KeyError):

@@ -141,7 +141,7 @@ def test_one_member_at_a_time_signs_in_with_an_unconfirmed_address(
     _join(visit, link)
     refused = visit(cast.admin).post("/people/invite", email=ANN, role="rater")
     assert refused.status_code == 422
-    assert "is moderator here already" in refused.text
+    assert "belongs to a member of this community already" in refused.text
     _join(visit, second)
 
 
