@@ -270,7 +270,7 @@ def _filter(picture: Locator) -> str:
 def _opened(visitor: Visitor, path: str) -> tuple[Locator, Locator]:
     visitor.open(path)
     picture = visitor.page.get_by_role("img", name="A pier")
-    return picture, visitor.page.get_by_role("checkbox", name="Show picture 1 clearly")
+    return picture, visitor.page.get_by_role("checkbox", name="Show clearly: Picture 1")
 
 
 def test_a_covered_picture_opens_by_click_by_v_and_without_script(

@@ -289,7 +289,7 @@ def test_a_model_is_looked_at_tried_and_taken_back(service: Service, place: Plac
 
     olga.open("/classifiers")
     olga.page.get_by_text("Change how it learns").click()
-    olga.page.get_by_label("Learn from this community's decisions").uncheck()
+    olga.page.get_by_label("Learn from this community’s decisions").uncheck()
     form = olga.page.locator("form", has=olga.button("Save how it learns"))
     form.get_by_label("Reason for the change").fill("Not this winter")
     assert too_wide(olga, *SCREENS) == []

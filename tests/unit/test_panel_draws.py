@@ -11,14 +11,14 @@ from app.core import clock
 from app.core.errors import Conflict
 from app.core.helpfulness import note_scores
 from app.core.mail import Kind
-from app.core.models import Action, Event, Note, Panel, PanelRoll, PanelSeat, Profile
+from app.core.models import Account, Action, Event, Note, Panel, PanelRoll, PanelSeat, Profile
 from app.core.notes import ratings
 from app.core.panels import doubts, draw, results, tending
 from app.core.panels.doubts import chance_of, most_within
 from app.core.panels.draw import Side
 from app.core.permissions import SYSTEM
 from app.core.upkeep import erasure, mail_texts
-from app.core.vocabulary import ActionState, SeatState
+from app.core.vocabulary import ActionState, Digest, SeatState
 from app.core.webhooks import payloads
 from app.jobs import communities as jobs
 from app.wiring import Wiring
@@ -190,6 +190,7 @@ def test_a_digest_names_seats_in_its_text_and_nowhere_else(wiring: Wiring, cast:
     holder = seated(wiring, _drawn(wiring, cast))[0]
     with wiring.database.writing() as session:
         account_id = session.get_one(Profile, holder).account_id
+        session.get_one(Account, account_id).digest = Digest.DAILY
         links = mail_texts.MailLinks("https://example.org", b"key")
         message = mail_texts.write(session, links, Kind.DIGEST, account_id=account_id)
     assert message is not None

@@ -150,7 +150,7 @@ def _invitation(session: Session, mail_links: MailLinks, link: AccountLink, toke
 
 def _digest(session: Session, mail_links: MailLinks, account: Account) -> Message | None:
     waiting = digests.waiting_for(session, account)
-    if not waiting:
+    if not waiting or account.digest is Digest.OFF:  # switched off since it was asked for
         return None
     total = sum(count for _community, count in waiting)
     stop = mail_links.unsubscribe_url(account.id, Kind.DIGEST)

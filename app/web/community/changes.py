@@ -99,8 +99,12 @@ def _row(entry: HistoryEntry, text: HistoryText, about: str) -> ChangeRow:
     )
 
 
+_LISTS = ("groups", "note_pages")
+"""What has an entry a line."""
+
+
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any], name: str) -> Sequence[str]:
-    if name == "groups" and name in after:
+    if name in _LISTS and name in after:
         # Cut texts before and after would often be the same.
         return _of_lists(before.get(name) or "", after[name] or "")
     return [_change(before, after, name)]
