@@ -138,6 +138,12 @@ def short(value: float) -> str:
     return number(value, len(f"{value:g}".partition(".")[2]))
 
 
+def short_number(value: float) -> str:
+    """Return a number with the decimals that it has, six digits at most: "0.55", "0,55"."""
+    plain = f"{value:g}"
+    return plain if "e" in plain else number(value, len(plain.partition(".")[2]))
+
+
 def in_sentence(label: str) -> str:
     """Return a label as it stands inside a sentence: in lower case in English, in other languages as it is."""
     return str(label).lower() if _current.get().tag == SOURCE else str(label)

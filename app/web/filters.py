@@ -278,6 +278,7 @@ def register(app: Flask) -> None:
         when=when,
         in_sentence=texts.in_sentence,
         number=texts.number,
+        short_number=texts.short_number,
         stored=texts.stored,
     )
     app.jinja_env.globals.update(

@@ -81,6 +81,7 @@ def test_only_english_writes_labels_in_sentences_in_lower_case(german: Translate
 
 def test_numbers_and_times_follow_the_language(german: TranslatedLanguage) -> None:
     assert [texts.number(1234.5, 2), texts.number(1234)] == ["1.234,50", "1.234"]
+    assert [texts.short_number(0.55), texts.short_number(3.0)] == ["0,55", "3"]
     assert texts.moment(datetime(2026, 3, 9, 7, 5, tzinfo=UTC)) == "9. März 2026, 07:05"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Response, url_for
 
+from app.core import texts
 from app.core.classify.facts import conditions_of
 from app.core.classify.rulepack import starter_pack
 from app.core.classify.rules import Rule
@@ -197,7 +198,7 @@ def change_lines(before: RuleSet, after: RuleSet) -> list[str]:
                     "%(rule)s added (%(category)s, weight %(weight)s)",
                     rule=name,
                     category=category_name(new["category"]),
-                    weight=f"{new['weight']:g}",
+                    weight=texts.short_number(new["weight"]),
                 )
             )
         elif new is None:

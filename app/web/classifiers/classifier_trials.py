@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from flask import Response
 from markupsafe import Markup
 
+from app.core import texts
 from app.core.classify import FACT_CHECKS, NOTABLE, Context, Match, OutOfTime, Result
 from app.core.classify.facts import explanation
 from app.core.classify.language import language_of
@@ -226,8 +227,8 @@ def _conclusion(route: Route | None) -> str:
     above = _(
         "%(category)s %(score)s is above %(threshold)s",
         category=category_name(route.category),
-        score=f"{route.score:g}",
-        threshold=f"{route.threshold:g}",
+        score=texts.short_number(route.score),
+        threshold=texts.short_number(route.threshold),
     )
     if route.category == UNFINISHED:
         return _("Moderators would be asked about the post.")

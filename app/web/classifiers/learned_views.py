@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 from wtforms import BooleanField, Form, HiddenField, SelectField
 
+from app.core import texts
 from app.core.errors import NotFound
 from app.core.learning import versions
 from app.core.learning.standing import CategoryStanding, Standing, State, read_standing
@@ -235,7 +236,7 @@ def _sampled(standing: Standing) -> str:
     if not standing.sample_share and not found.total:
         return ""
     if standing.sample_share:
-        share = _("%(number)s %%", number=f"{standing.sample_share * 100:g}")
+        share = _("%(number)s %%", number=texts.short_number(standing.sample_share * 100))
         begin = _("Of the posts below every threshold, raters are asked about %(share)s.", share=share)
     else:
         begin = _("Raters are asked about no post below every threshold.")
@@ -266,7 +267,7 @@ def _pair(figures: Mapping[str, Any] | None, name: str) -> str:
     """Return the figure of the others and of the own model: "0.61 → 0.84"."""
     if not figures:
         return ""
-    return f"{figures[f'base_{name}']:.2f} → {figures[f'own_{name}']:.2f}"
+    return f"{texts.number(figures[f'base_{name}'], 2)} → {texts.number(figures[f'own_{name}'], 2)}"
 
 
 def _more(figures: Mapping[str, Any] | None) -> str:
@@ -317,7 +318,11 @@ def _chart(figures: Mapping[str, Any] | None) -> tuple[Chart | None, str]:
     predicted = [part["predicted"] * 100 if part["count"] else None for part in bins]
     observed = [part["observed"] * 100 if part["count"] else None for part in bins]
     names = [
-        _("%(low)s to %(high)s", low=f"{part['start']:.1f}", high=f"{part['start'] + 0.1:.1f}")
+        _(
+            "%(low)s to %(high)s",
+            low=texts.number(part["start"], 1),
+            high=texts.number(part["start"] + 0.1, 1),
+        )
         for part in bins
     ]
     made = charts.lines(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from app.core import texts
 from app.core.communities import settings as community_settings
 from app.core.models import HistoryEntry, HistoryText
 from app.core.texts import gettext as _
@@ -137,5 +138,5 @@ def _words(value: Any) -> str:
         return _("on") if value else _("off")
     if value is None or value == "":
         return _("empty")
-    text = f"{value:g}" if isinstance(value, float) else " ".join(str(value).split())
+    text = texts.short_number(value) if isinstance(value, float) else " ".join(str(value).split())
     return text if len(text) <= SHOWN_VALUE else text[: SHOWN_VALUE - 1] + "…"

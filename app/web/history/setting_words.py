@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import url_for
 
+from app.core import texts
 from app.core.communities.settings import SETTINGS
 from app.core.history.settings import AREA_OF, Area
 from app.core.models import HistoryEntry
@@ -239,7 +240,7 @@ def words(value: Any, is_there: bool = True) -> str:
     if isinstance(value, list):
         return ", ".join(words(item) for item in value)
     if isinstance(value, float):
-        return f"{value:g}"
+        return texts.short_number(value)
     moment = _MOMENT.fullmatch(str(value))
     if moment is None:
         return str(value)

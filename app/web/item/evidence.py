@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from app.core import texts
 from app.core.classify import NOTABLE, facts
 from app.core.models import Action, Score, ThresholdSet
 from app.core.services.settings import VENDOR_PREFIX
@@ -128,7 +129,9 @@ def _answer(name: str, line: str, scores: Sequence[Score], *, is_observed: bool)
     for score in scores:
         if score.classifier == name and not score.category.startswith(VENDOR_PREFIX):
             highest[score.category] = max(score.score, highest.get(score.category, 0.0))
-    said = [f"{category_name(category)} {value:.2f}" for category, value in highest.items()][:SHOWN_SCORES]
+    said = [f"{category_name(category)} {texts.number(value, 2)}" for category, value in highest.items()][
+        :SHOWN_SCORES
+    ]
     words = f"{line}: {', '.join(said)}" if said else line
     return _("%(scores)s (observed only, led to nothing)", scores=words) if is_observed else words
 
@@ -143,8 +146,8 @@ def _observed(observation: Mapping[str, Any]) -> str:
     would_be = WOULD_BE.get(observation["action"], observation["action"])
     values = {
         "category": category_name(observation["category"]),
-        "score": f"{observation['score']:.2f}",
-        "bound": f"{observation['threshold']:g}",
+        "score": texts.number(observation["score"], 2),
+        "bound": texts.short_number(observation["threshold"]),
         "done": would_be,
     }
     if observation["tier"] == 1:

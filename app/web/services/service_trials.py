@@ -17,7 +17,7 @@ from app.core.thresholds.routing import place_of
 from app.web import auth, forms, markup, page
 from app.web.blueprint import web
 from app.web.categories import is_veiled, moved_rows, place_words
-from app.web.filters import highlight
+from app.web.filters import highlight, percent
 from app.web.services import service_page
 from app.web.services.service_forms import MeasureForm
 from app.web.services.service_page import name_of
@@ -123,7 +123,7 @@ def _view(found: Comparison, number: int, links: Mapping[uuid.UUID, uuid.UUID]) 
         number=number,
         found=found,
         days=comparing.DAYS,
-        agreement=f"{100 * same / found.posts:.1f} %" if found.posts else "",
+        agreement=percent(same / found.posts, 1) if found.posts else "",
         moved=moved_rows(found.moved),
         samples=[
             SampleRow(

@@ -7,6 +7,7 @@ from typing import Any
 from wtforms import BooleanField, Field, Form, HiddenField, SelectField, StringField, TextAreaField
 from wtforms.validators import InputRequired, ValidationError
 
+from app.core import texts
 from app.core.errors import Invalid
 from app.core.models import Category
 from app.core.texts import gettext as _
@@ -162,7 +163,7 @@ class ThresholdsForm(ReasonForm):
                 _(
                     "%(field)s must be at most %(tier1)s, above which it acts by itself.",
                     field=tier2.label.text,
-                    tier1=f"{high:g}",
+                    tier1=texts.short_number(high),
                 )
             ]
             return False
@@ -193,8 +194,8 @@ def precision_of(form: ThresholdsForm) -> float:
     if not least <= value <= most:
         refusal = _(
             "Precision: enter a number from %(least)s to %(most)s, such as 0.95.",
-            least=f"{least:g}",
-            most=f"{most:g}",
+            least=texts.short_number(least),
+            most=texts.short_number(most),
         )
         form.precision.errors = [refusal]
         raise ValidationError(refusal)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from app.core import texts
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext, ngettext, number
 from app.core.thresholds.drafts import CategoryDraft
@@ -73,12 +74,15 @@ class Histogram:
             category=self.title,
         )
         if self.tier1 is None:
-            lines = _("Asks people (Tier 2) above %(tier2)s, never acts by itself.", tier2=f"{self.tier2:g}")
+            lines = _(
+                "Asks people (Tier 2) above %(tier2)s, never acts by itself.",
+                tier2=texts.short_number(self.tier2),
+            )
         else:
             lines = _(
                 "Asks people (Tier 2) above %(tier2)s, acts by itself (Tier 1) above %(tier1)s.",
-                tier2=f"{self.tier2:g}",
-                tier1=f"{self.tier1:g}",
+                tier2=texts.short_number(self.tier2),
+                tier1=texts.short_number(self.tier1),
             )
         return f"{scores} {lines}"
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from app.core import texts
 from app.core.actions import author_texts
 from app.core.classify import Classifier
 from app.core.classify.seed import SeedClassifier
@@ -135,7 +136,7 @@ def expectation(classifiers: Sequence[Classifier], category: str, threshold: str
     found = _(
         "In tests on other forums, a Tier 2 of %(tier2)s asked people about %(caught)s of such posts and %(raised)s of "
         "ordinary talk.",
-        tier2=f"{value:g}",
+        tier2=texts.short_number(value),
         caught=percent(caught),
         raised=_("less than 0.1 %%") if raised < 0.001 else percent(raised, 1),
     )

@@ -7,7 +7,7 @@ from typing import Any
 from flask import Response, url_for
 from wtforms import ValidationError
 
-from app.core import clock
+from app.core import clock, texts
 from app.core.communities import settings as community_settings
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import Category, ThresholdSet
@@ -236,7 +236,7 @@ def _words(declared: CategoryField, value: Any) -> str:
     if value is None:
         return declared.empty
     if declared.bounds is not None:
-        return f"{value:g}"
+        return texts.short_number(value)
     if declared.most is not None:
         return f"“{excerpt(value, 60)}”"
     return value.value if isinstance(value, Verb) else (declared.choices or {})[value]
