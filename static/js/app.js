@@ -117,7 +117,7 @@ function enhance(scope) {
 }
 
 // --- A run of cards: an answered card slides to its line, and the focus goes on to the next one; where a break is offered,
-// there first. The answer brings the next card along. ---
+// there first. The answer brings the next card along. It settles at once (`settle:0ms`), so that no key finds the focus nowhere. ---
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 let stood = new Map();
 
@@ -175,8 +175,8 @@ document.addEventListener("htmx:afterSettle", (event) => {
   else if (target) focusOn(target);
   else if (part.matches("[data-folded]")) {
     const pause = part.querySelector("[data-pause]");
-    if (pause) focusOn(pause);
-    else goOn(part);
+    // Who went on to another card meanwhile stays there: the next key is for that one.
+    if (!document.activeElement?.closest("#cards > [data-row]")) pause ? focusOn(pause) : goOn(part);
     slide();
   }
 });

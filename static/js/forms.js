@@ -48,8 +48,19 @@ document.addEventListener("submit", (event) => {
   event.submitter?.classList.add("pressed");
   setTimeout(release, 10000); // a person who stopped the page may press again
 });
+// Answers of a run wait for each other, and each is given once: htmx would drop a second one whose card is gone, and with
+// it those that wait behind it.
+const given = new Set();
+document.addEventListener("submit", (event) => {
+  if (!event.target.matches("#cards form[hx-post]")) return;
+  if (!given.has(event.target)) return given.add(event.target);
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}, true);
+document.addEventListener("htmx:afterRequest", (event) => given.delete(event.detail.elt));
 function release() {
   sent.clear();
+  given.clear();
   for (const one of document.querySelectorAll(".sending, .pressed")) one.classList.remove("sending", "pressed");
 }
 addEventListener("pageshow", release);

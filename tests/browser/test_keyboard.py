@@ -1,6 +1,8 @@
 """Everything by keys: a moderator's desk, a rater who answers, and keys that stay quiet while somebody types."""
 
-from playwright.sync_api import expect
+import re
+
+from playwright.sync_api import Route, expect
 
 from tests.browser.accessibility import Examiner
 from tests.browser.conftest import Visit, Visitor
@@ -147,6 +149,50 @@ def test_ten_posts_answered_by_key_are_ten_ratings_and_no_other_key_adds_one(
     rita.press("u")
     expect(rita.status).to_contain_text("Undone.")
     assert given() == 10
+
+
+_FOCUS_AT_EACH_LINE = """() => {
+  window.found = [];
+  new MutationObserver(() => found.push(document.activeElement.closest("[data-row]")?.id))
+    .observe(document.getElementById("cards"), { childList: true });
+}"""
+
+
+def test_keys_pressed_while_an_answer_is_on_its_way_are_for_the_card_with_the_focus(
+    place: Place, visit: Visit
+) -> None:
+    place.queue_together(*(f"{DOUBTFUL[number]} And this is number {number}." for number in range(4)))
+    rita = visit(place.rater, own=True)
+    held: list[Route] = []
+    rita.page.route(re.compile("/help-needed/[-0-9a-f]{36}$"), lambda route: held.append(route))
+
+    def release() -> None:
+        while not held:
+            rita.page.wait_for_timeout(20)
+        held.pop().continue_()
+
+    rita.open("/help-needed")
+    cards = rita.page.locator("#cards > [data-row]")
+    first, second, third = (card.get_attribute("id") or "" for card in cards.all())
+    rita.page.evaluate(_FOCUS_AT_EACH_LINE)
+    # The first is answered twice, before its answer has arrived; the second waits for it.
+    for key in "j11j2j":
+        rita.press(key)
+    for count in (1, 2):
+        release()
+        expect(rita.page.get_by_role("article", name="Answered")).to_have_count(count)
+        expect(rita.page.locator(f"[id='{third}'] a:focus")).to_have_count(1)
+    # The focus is on the next card from the moment on that the answered one is a line.
+    rita.page.evaluate("found.length = 0")
+    rita.press("3")
+    release()
+    expect(rita.page.get_by_role("article", name="Answered")).to_have_count(3)
+    (fourth,) = (card.get_attribute("id") for card in cards.all())
+    assert set(rita.page.evaluate("found")) == {fourth}
+    answers = ((first, "Yes"), (second, "No"), (third, "Not sure"))
+    for card_id, said in answers:
+        expect(rita.page.locator(f"[id='{card_id}'] strong")).to_have_text(said)
+    assert [place.ratings_of(one.removeprefix("card-")) for one, _ in answers] == [1, 1, 1]
 
 
 def test_wherever_the_focus_goes_it_can_be_seen_and_nothing_moves_that_need_not(
