@@ -98,6 +98,8 @@ def test_on_a_phone_the_answers_are_in_thumbs_reach_card_after_card(place: Place
     rita.page.get_by_role("article").filter(has_text=first).get_by_role("button", name="Not sure").tap()
     expect(rita.status).to_contain_text("Thank you")
     expect(rita.page.get_by_role("heading", name=re.compile("^Post 2: "))).to_be_focused()
+    # The card slides up to its place.
+    rita.page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished))")
     assert _out_of_reach(rita, second) == []
 
 
