@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import Route, expect
 
 from tests.browser.accessibility import Examiner
-from tests.browser.conftest import Visit, Visitor
+from tests.browser.conftest import PATIENCE, Visit, Visitor
 from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Place, take_a_minute
 
@@ -167,7 +167,9 @@ def test_keys_pressed_while_an_answer_is_on_its_way_are_for_the_card_with_the_fo
     rita.page.route(re.compile("/help-needed/[-0-9a-f]{36}$"), lambda route: held.append(route))
 
     def release() -> None:
-        while not held:
+        for _ in range(PATIENCE // 20):
+            if held:
+                break
             rita.page.wait_for_timeout(20)
         held.pop().continue_()
 
