@@ -42,6 +42,8 @@ export function noteSeen(field) {
   else if (noteOf(field.dataset.seen)) field.value = "";
 }
 function unseenBy(form) {
+  // A card that still slides is measured where it comes to rest.
+  for (const moving of form?.closest("[data-row]")?.getAnimations() ?? []) moving.finish();
   for (const field of form?.querySelectorAll("[data-seen]") ?? []) {
     const end = noteOf(field.dataset.seen);
     if (!field.value && end && isInSight(end)) markRead(end);
