@@ -67,9 +67,11 @@ document.addEventListener("keydown", (event) => {
   else {
     const element = key.length === 1 && findByKey(key);
     if (!element) return;
-    act(element);
     // A note is rated in two keys: how helpful it is, and one reason, which sends. Several are ticked with the space bar.
-    if (element.matches(".rating .points label") && element.querySelector(":checked")) sendForm(element.closest("form"), element);
+    // A card that was taken back has its reason ticked: its letter sends too.
+    const isReason = element.matches(".rating .points label");
+    if (!isReason || !element.querySelector(":checked")) act(element);
+    if (isReason) sendForm(element.closest("form"), element);
   }
   event.preventDefault();
 });
