@@ -166,7 +166,7 @@ def delete(session: Session, actor: Actor, filter_id: uuid.UUID) -> SavedFilter:
     if not may_delete(actor, saved):
         if not saved.shared:
             raise NotFound("filter")
-        raise Forbidden(_("Only whoever saved a shared filter, or an operator, can delete it"))
+        raise Forbidden(_("Only the person who saved a shared filter, or an operator, can delete it"))
     if saved.account_id != actor.account_id:
         history.record(
             session,

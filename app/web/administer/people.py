@@ -1,7 +1,7 @@
 """People page for admins: members and their roles, invitations, accounts, linked profiles."""
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -24,17 +24,12 @@ from app.core.vocabulary import Role
 from app.process.replica_reads import may_be_old
 from app.throttle import OverLimit
 from app.web import auth, curl_command, cursor_links, forms, page
+from app.web.account.joining import ROLE_WORDS
 from app.web.blueprint import web
 from app.web.community import changes
 from app.wiring import wired
 
 PAGE_SIZE = 50
-ROLES: Mapping[Role, str] = {
-    Role.RATER: lazy_gettext("Rater"),
-    Role.MODERATOR: lazy_gettext("Moderator"),
-    Role.OPERATOR: lazy_gettext("Operator"),
-    Role.ADMIN: lazy_gettext("Admin"),
-}
 ACTS = ("role", "link", "unlink", "remove", "disable", "enable", "reset")
 STATES = {
     "active": lazy_gettext("Active"),
@@ -51,7 +46,7 @@ class InviteForm(Form):
         [InputRequired(lazy_gettext("Enter an email address.")), forms.mail_address],
         filters=[forms.trimmed],
     )
-    role = SelectField(lazy_gettext("Role"), choices=forms.choices(ROLES), default=Role.RATER.value)
+    role = SelectField(lazy_gettext("Role"), choices=forms.choices(ROLE_WORDS), default=Role.RATER.value)
     reason = StringField(lazy_gettext("Reason"), [forms.at_most(limits.REASON_MAX, lazy_gettext("Reason"))])
 
 
@@ -66,7 +61,7 @@ class ShownLink:
 class MemberForm(Form):
     """A change to a member, and its reason. The page has one form for each act."""
 
-    role = SelectField(lazy_gettext("Role"), choices=forms.choices(ROLES), validate_choice=False)
+    role = SelectField(lazy_gettext("Role"), choices=forms.choices(ROLE_WORDS), validate_choice=False)
     reason = forms.reason_field()
     profile = StringField(lazy_gettext("Profile"))
 
@@ -156,7 +151,7 @@ def change_role(membership_id: uuid.UUID) -> Response:
         if role is None:
             raise Invalid.field("role", _("is none that we know"))
         changed = members.change_role(session, auth.current_actor(), membership_id, role, _why(form))
-        return _("New role of %(name)s: %(role)s.", name=changed.account.display_name, role=ROLES[role])
+        return _("New role of %(name)s: %(role)s.", name=changed.account.display_name, role=ROLE_WORDS[role])
 
     return _do(membership_id, "role", give)
 
@@ -330,7 +325,7 @@ def _show(
         asked=asked,
         lacks=lacks and asked is not None,
         waiting=waiting,
-        roles=ROLES,
+        roles=ROLE_WORDS,
         states=STATES,
         changes=changes.rows(entries, named),
     )
@@ -370,7 +365,7 @@ def _show_one(
 def _context(member: Member) -> dict[str, Any]:
     reader = auth.current_reader().account
     return {
-        "roles": ROLES,
+        "roles": ROLE_WORDS,
         "states": STATES,
         "is_self": reader.id == member.account.id,
         "may_disable": reader.service_admin,

@@ -16,7 +16,7 @@ from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 from app.core.vocabulary import Role
 from app.web import auth, forms, page
-from app.web.administer.people import ROLES
+from app.web.account.joining import ROLE_WORDS
 from app.web.blueprint import web
 from app.wiring import wired
 
@@ -33,7 +33,7 @@ class GroupForm(Form):
         [forms.at_most(limits.NAME_MAX, lazy_gettext("Group"))],
         filters=[forms.trimmed],
     )
-    role = SelectField(lazy_gettext("Role"), choices=forms.choices(ROLES), default=Role.MODERATOR.value)
+    role = SelectField(lazy_gettext("Role"), choices=forms.choices(ROLE_WORDS), default=Role.MODERATOR.value)
 
 
 class MapForm(Form):
