@@ -134,8 +134,9 @@ def test_filters_for_author_channel_and_overdue(wiring: Wiring, cast: Cast) -> N
     assert found(overdue=True) == [first]
     assert found(overdue=True, author="mallory") == []
     with wiring.database.reading() as session:
-        both = queue.items(session, max_, cast.community_id, [first, second])
-        assert [(item.is_overdue, item.is_far_overdue) for item in both] == [(True, False), (False, False)]
+        both = queue.items(session, max_, cast.community_id, [second, uuid.uuid4(), first])
+        assert [item.action.id for item in both] == [second, first]
+        assert [(item.is_overdue, item.is_far_overdue) for item in both] == [(False, False), (True, False)]
     advance(late.total_seconds())
     with wiring.database.reading() as session:
         (item,) = queue.items(session, max_, cast.community_id, [first])

@@ -154,12 +154,13 @@ def neighbours(
 def items(
     session: Session, actor: Actor, community_id: uuid.UUID, ids: Sequence[uuid.UUID]
 ) -> Sequence[QueueItem]:
-    """These items of the community, in any state, as rows of the queue; unknown ids are left out."""
+    """These items of the community, in any state and in this order, as rows of the queue; unknown ids are left out."""
     require(actor, Permission.SEE_QUEUE, community_id)
     if not ids:
         return []
     statement = sa.select(Action).where(Action.community_id == community_id, Action.id.in_(ids))
-    return [QueueItem(*row) for row in session.execute(_as_rows(statement))]
+    found = {row[0].id: QueueItem(*row) for row in session.execute(_as_rows(statement))}
+    return [found[id_] for id_ in ids if id_ in found]
 
 
 def newer_than(

@@ -1,6 +1,6 @@
 """Decide, claim or assign several rows of a list: the ticked ones, or those that match the queue's filters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -239,10 +239,9 @@ def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
             form.item.data = form.shown.data if status == 200 else []
             form.cut.data = "1" if len(found) > limits.MATCHING_MAX else ""
         ids = [choice.id for choice in (form.shown.data or form.item.data)[: limits.MATCHING_MAX]]
-        known = {item.action.id: item for item in queue.items(session, actor, community.id, ids)}
+        shown = queue.items(session, actor, community.id, ids)
         if is_first and status == 200:
-            form.hidden_ticked = sum(veils.hides(item.action) for item in known.values())
-        shown: Sequence[queue.QueueItem] = [known[item_id] for item_id in ids if item_id in known]
+            form.hidden_ticked = sum(veils.hides(item.action) for item in shown)
         rows = queue_rows.rows(session, shown, actor)
         reasons = decision_forms.reason_options(session, actor, community.id)
         may_lack = queue.queue(session, actor, community.id, filters, size=1).may_lack

@@ -210,10 +210,8 @@ def show_second_looks(form: SecondLookBulkForm, *, status: int = 200, done: str 
                 break
             number = -(-found.count // PAGE_SIZE)
         filter_form.offer(second_looks.categories(session, community.id))
-        items = {item.action.id: item for item in queue.items(session, actor, community.id, found.ids)}
-        rows = queue_rows.rows(
-            session, [items[id_] for id_ in found.ids if id_ in items], actor, ticked, SECOND_LOOKS
-        )
+        items = queue.items(session, actor, community.id, found.ids)
+        rows = queue_rows.rows(session, items, actor, ticked, SECOND_LOOKS)
         shared = live_rows.list_context(session, SECOND_LOOKS, form, filter_form, rows)
     return page.render(
         SECOND_LOOK_PAGE,
