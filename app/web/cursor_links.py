@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from typing import Any, TypedDict
-from urllib.parse import urlencode
 
 from app.core.paging import Page
 from app.core.texts import gettext as _
 from app.web import forms
+from app.web.filter_forms import encoded
 from app.web.page import PageLinks
 
 
@@ -22,7 +22,7 @@ def cursors() -> Cursors:
     return {"after": forms.query_arg("after") or None, "before": forms.query_arg("before") or None}
 
 
-def links(path: str, page: Page[Any], counted: Callable[[int], str], **query: str) -> PageLinks:
+def links(path: str, page: Page[Any], counted: Callable[[int], str], **query: str | list[str]) -> PageLinks:
     """Return the links to the pages before and after; non-empty parameters of ``query`` are kept.
 
     ``counted`` names so many rows: "3 posts".
@@ -30,7 +30,7 @@ def links(path: str, page: Page[Any], counted: Callable[[int], str], **query: st
 
     def url(name: str, cursor: str | None) -> str | None:
         kept = {key: value for key, value in query.items() if value}
-        return f"{path}?{urlencode({**kept, name: cursor})}" if cursor is not None else None
+        return f"{path}?{encoded({**kept, name: cursor})}" if cursor is not None else None
 
     return PageLinks(
         previous=url("before", page.previous),

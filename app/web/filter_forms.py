@@ -14,14 +14,14 @@ from wtforms.widgets import CheckboxInput, ListWidget
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext, ngettext
 from app.web import reader_zone
-from app.web.filters import full_time
+from app.web.filters import day_words, full_time
 
 ALL = {"": lazy_gettext("All")}
 """The choice without a filter."""
 NAMED = 2
 """How many values a closed ``SeveralField`` lists by name; if there are more, it shows their number."""
-NOT_SHOWN = frozenset({"community", "sort"})
-"""Parameters that narrow nothing down."""
+NOT_SHOWN = frozenset({"community", "sort", "tab", "days", "rows"})
+"""Parameters that narrow nothing down, or that tabs show."""
 Query = dict[str, str | list[str]]
 """Filters as query parameters; a list if the parameter is repeated."""
 
@@ -148,6 +148,11 @@ def encoded(query: Mapping[str, str | Sequence[str]]) -> str:
     return urlencode(query, doseq=True)
 
 
+def with_query(path: str, query: Mapping[str, str | Sequence[str]]) -> str:
+    """Return the path with a query string, if there is any."""
+    return f"{path}?{encoded(query)}" if query else path
+
+
 def typed(field: Field) -> str:
     """Return the text of a field, stripped. NUL is removed, because databases cannot search for it."""
     return (field.data or "").strip().replace("\x00", "")
@@ -180,7 +185,7 @@ class Chip:
 
 
 def chips(form: FilterForm, path: str) -> Sequence[Chip]:
-    """Return a chip for each value that the form filters by, in the order of its fields."""
+    """Return a chip for each value that the form filters by, in the order of its fields; none for unreadable ones."""
     query = form.query()
     found = []
     for field in form:
@@ -198,9 +203,12 @@ def chips(form: FilterForm, path: str) -> Sequence[Chip]:
                 words = next(
                     (str(label) for known, label, *_ in field.iter_choices() if known == value), value
                 )
+            elif isinstance(field, DateField) and field.data:
+                words = day_words(field.data)
             elif isinstance(field, (MomentField, ChosenField)):
                 words = field.in_words
-            found.append(Chip(field.label.text, words, f"{path}?{encoded(rest)}" if rest else path))
+            if words:
+                found.append(Chip(field.label.text, words, with_query(path, rest)))
     return found
 
 

@@ -26,8 +26,8 @@ from app.web.filter_forms import (
     MomentField,
     Query,
     SeveralField,
-    encoded,
     typed,
+    with_query,
 )
 from app.web.filters import state_words
 from app.web.forms import at_most, choices, number
@@ -195,7 +195,7 @@ class ReportsForm(FilterForm):
 
     community = HiddenField()
     tab = HiddenField()
-    reporter = HiddenField()
+    reporter = ChosenField(lazy_gettext("Reporter"), "")
     category = SelectField(lazy_gettext("Category"), validate_choice=False)
 
     def offer(self, categories: Sequence[str]) -> None:
@@ -241,5 +241,5 @@ def origin_link(row: str = "") -> tuple[str, str]:
     )
     path = url_for(view)
     carried = {key: text for key, text in origin_query().items() if key != "from"}
-    url = f"{path}?{encoded(carried)}" if carried else path
+    url = with_query(path, carried)
     return (f"{url}#row-{row}" if row and is_second_look() else url), name

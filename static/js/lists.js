@@ -31,7 +31,7 @@ export const isAmongFilters = (event) =>
 document.addEventListener("htmx:afterSwap", (event) => {
   if (isAmongFilters(event)) document.querySelector(".error-summary")?.removeAttribute("autofocus");
   if (filters(event) && !document.querySelector(".error-summary")) {
-    say("status", document.querySelector("#queue-head .lead, main .pager > span")?.textContent ?? _("Nothing matches these filters."));
+    say("status", document.querySelector("#queue-head .lead, main .pager > span, [data-found]")?.textContent ?? _("Nothing matches these filters."));
   }
 });
 

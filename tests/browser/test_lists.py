@@ -75,6 +75,38 @@ def test_several_categories_are_chosen_without_script(place: Place, visit: Visit
         expect(max_.page.get_by_role("row").filter(has_text=DOUBTFUL[0])).to_be_visible()
 
 
+@pytest.mark.parametrize("with_script", [True, False], ids=["script", "no script"])
+def test_the_lists_of_operators_and_admins_are_filtered_like_the_queue(
+    place: Place, visit: Visit, *, with_script: bool
+) -> None:
+    def choose(path: str, label: str, value: str, chip: str, address: str) -> None:
+        admin.open(path)
+        field = admin.main.get_by_label(label, exact=True)
+        if not field.is_visible():
+            _open_filters(admin)
+        if field.evaluate("field => field.tagName") == "SELECT":
+            field.select_option(label=value)
+        else:
+            field.fill(value)
+        if with_script:
+            field.press("Enter")
+        else:
+            admin.button("Filter").click()
+        expect(admin.page).to_have_url(re.compile(re.escape(address)))
+        expect(_in_use(admin).first).to_contain_text(chip)
+        if with_script:
+            expect(admin.status).not_to_be_empty()
+        _in_use(admin).first.get_by_role("link", name=f"Remove the filter {chip}").click()
+        expect(admin.page).not_to_have_url(re.compile(re.escape(address)))
+        expect(_in_use(admin)).to_have_count(0)
+
+    place.queue(DOUBTFUL[0])
+    admin = visit(place.admin, java_script_enabled=with_script)
+    choose("/people", "Name or email", "a", "Name or email a", "q=a")
+    choose("/history/settings", "Settings of", "Thresholds", "Settings of Thresholds", "area=thresholds")
+    choose("/insights", "From", "2026-01-02", "From 2 Jan 2026", "from=2026-01-02")
+
+
 def test_a_filter_that_does_not_exist_leads_to_its_field(place: Place, visit: Visit) -> None:
     max_ = visit(place.moderator, "/history?state=applied&state=exploded", wants=[422])
     summary = max_.page.get_by_role("group", name="There is a problem")

@@ -208,6 +208,9 @@ def test_fact_checks_are_found_by_words_dataset_and_rating(
     assert found("rating=unknown") == [False, True]
     assert found("rating=retired") == [False, False]
     assert found("q=%00&page=99999999999999999999&rating=x&dataset=%00") == [True, True]
+    assert 'href="/datasets?q=LAMP"' in operator.get("/datasets?q=LAMP&rating=false").text, (
+        "the chip of the rating"
+    )
 
 
 @pytest.mark.both_databases

@@ -262,6 +262,7 @@ def test_people_says_who_lacks_one_and_lists_them(admin: Visitor, wiring: Wiring
     assert "moderator@example.org" in listed
     assert "operator@example.org" not in listed
     assert "rater@example.org" not in listed
+    assert re.search(r"State</span> <bdi>Required second factor is missing</bdi>", listed)
 
 
 def test_doctor_counts_who_lacks_one(wiring: Wiring, cast: Cast) -> None:

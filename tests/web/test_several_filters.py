@@ -259,3 +259,32 @@ def test_the_language_of_a_post_is_shown_and_filters_queue_and_history(
         "Post english",
         "Post german",
     }
+
+
+@pytest.mark.parametrize(
+    ("role", "path", "first", "second"),
+    [
+        ("moderator", "/history", "author=gull", "from=2026-03-01"),
+        ("operator", "/history/settings", "area=thresholds", "actor=adm"),
+        ("operator", "/deliveries", "event=webhook.test", "state=dead"),
+        ("moderator", "/insights", "from=2026-03-01", "to=2026-03-02"),
+        ("moderator", "/reports", "tab=open&category=spam", ""),
+        ("admin", "/people", "q=moderator", ""),
+    ],
+)
+def test_a_chip_takes_its_filter_out_of_the_address_and_leaves_the_others(
+    visit: Callable[..., Visitor], cast: Cast, role: str, path: str, first: str, second: str
+) -> None:
+    visitor = visit(getattr(cast, role))
+    kept = ["community=harbour-forum", *first.split("&"), *filter(None, [second])]
+    page = visitor.get(f"{path}?{'&'.join(kept)}").text
+    chips = re.search(r'<ul class="chips".*?</ul>', page, re.DOTALL)
+    assert chips
+    links = [unescape(url) for url in re.findall(r'href="([^"]+)"><span class="vh">Remove', chips[0])]
+    narrowing = [one for one in kept if not one.startswith(("community=", "tab="))]
+    left = sorted(tuple(sorted(link.partition("?")[2].split("&"))) for link in links)
+    assert left == sorted(tuple(sorted(one for one in kept if one != gone)) for gone in narrowing)
+    for link in links:
+        assert visitor.get(link).status_code == 200
+    plain = visitor.get(f"{path}?community=harbour-forum").text
+    assert 'class="chips"' not in plain

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from flask import Response, url_for
 from sqlalchemy.orm import Session
-from wtforms import Form, SelectField, StringField
+from wtforms import Form, HiddenField, SearchField, SelectField, StringField
 from wtforms.validators import InputRequired
 
 from app.core import limits
@@ -23,10 +23,11 @@ from app.core.upkeep import community_revisions, linking
 from app.core.vocabulary import Role
 from app.process.replica_reads import may_be_old
 from app.throttle import OverLimit
-from app.web import auth, curl_command, cursor_links, forms, page
+from app.web import auth, community_choice, curl_command, cursor_links, filter_forms, forms, page
 from app.web.account.joining import ROLE_WORDS
 from app.web.blueprint import web
 from app.web.community import changes
+from app.web.filter_forms import FilterForm, SeveralField, typed
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -36,6 +37,20 @@ STATES = {
     "disabled": lazy_gettext("Disabled"),
     "unconfirmed": lazy_gettext("Not confirmed yet"),
 }
+
+
+class PeopleForm(FilterForm):
+    """Filters of the members, from the query string."""
+
+    community = HiddenField()
+    q = SearchField(lazy_gettext("Name or email"))
+    factor = SeveralField(lazy_gettext("State"), validate_choice=False)
+
+    def offer(self, asked: Role | None) -> None:
+        """Offer the members who lack a second factor, if one is asked of roles from ``asked`` on."""
+        words = {"none": lazy_gettext("Required second factor is missing")} if asked else {}
+        self.factor.choices = forms.choices(words)
+        self.factor.data = [value for value in self.factor.data or () if value in words]
 
 
 class InviteForm(Form):
@@ -281,9 +296,12 @@ def _show(
     alert: str | None = None,
 ) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
-    search, lacks = forms.query_arg("q").strip(), forms.query_arg("factor") == "none"
+    filters = forms.queried(PeopleForm)
+    path, search = url_for("web.people"), typed(filters.q)
     with wired().database.reading() as session:
         asked = sign_in_rules.role_in(session, community)
+        filters.offer(asked)
+        lacks = bool(filters.factor.data)
         found, rows = member_lists.listed(
             session,
             actor,
@@ -314,16 +332,16 @@ def _show(
         has_mail=bool(wired().settings.smtp_host),
         is_local=not wired().settings.public_url,
         rows=rows,
-        search=search,
+        filters=filters,
+        chips=filter_forms.chips(filters, path),
+        clear_url=url_for("web.people", **community_choice.carried()),
         links=cursor_links.links(
-            url_for("web.people"),
+            path,
             found,
             lambda count: ngettext("%(num)s member", "%(num)s members", count),
-            q=search,
-            factor="none" if lacks else "",
+            **filters.query(),
         ),
         asked=asked,
-        lacks=lacks and asked is not None,
         waiting=waiting,
         roles=ROLE_WORDS,
         states=STATES,

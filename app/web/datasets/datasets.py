@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Response, make_response, url_for
 from sqlalchemy.orm import Session
-from wtforms import BooleanField, FileField, Form, HiddenField, SelectField, StringField
+from wtforms import BooleanField, FileField, Form, HiddenField, SearchField, SelectField, StringField
 
 from app.core import limits
 from app.core.errors import Conflict, Invalid, NotFound
@@ -21,10 +21,11 @@ from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext, number
 from app.core.vocabulary import AfterReading, ClaimRating
 from app.process.replica_reads import may_be_old
-from app.web import auth, csv_files, forms, page, veils
+from app.web import auth, community_choice, csv_files, filter_forms, forms, page, veils
 from app.web.blueprint import web
 from app.web.categories import HIDDEN
 from app.web.datasets.dataset_words import IMPORT_STATES, RATINGS, rating_words
+from app.web.filter_forms import FilterForm, typed, with_query
 from app.web.filters import day_words
 from app.web.services.service_words import progress_line
 from app.wiring import wired
@@ -51,10 +52,11 @@ class ImportForm(Form):
     check = HiddenField()
 
 
-class SearchForm(Form):
+class SearchForm(FilterForm):
     """The search of fact-checks; in the page's URL."""
 
-    q = StringField(lazy_gettext("Search"))
+    community = HiddenField()
+    q = SearchField(lazy_gettext("Search"))
     dataset = SelectField(lazy_gettext("In dataset"), validate_choice=False)
     rating = SelectField(
         lazy_gettext("Rating"),
@@ -73,7 +75,7 @@ class SearchForm(Form):
         """Return the search; values that are none of the choices match everything."""
         rating = self.rating.data or ""
         return Search(
-            text=(self.q.data or "")[:200],
+            text=typed(self.q)[:200],
             dataset=self.dataset.data or "",
             rating=ClaimRating(rating) if rating in RATINGS else None,
             is_unknown=rating == _UNKNOWN,
@@ -153,7 +155,8 @@ def _show(form: ImportForm, *, status: int = 200) -> Response:
         status=status,
         form=form,
         filters=filters,
-        is_narrowed=bool(wanted.text or wanted.dataset or filters.rating.data),
+        chips=filter_forms.chips(filters, url_for("web.list_datasets")),
+        clear_url=url_for("web.list_datasets", **community_choice.carried()),
         datasets=rows,
         found=found,
         links=_links(found, filters),
@@ -169,12 +172,10 @@ def _show(form: ImportForm, *, status: int = 200) -> Response:
 
 
 def _links(found: Results, filters: SearchForm) -> page.PageLinks:
-    query = {name: filters[name].data for name in ("q", "dataset", "rating") if filters[name].data}
-
     def url(number: int) -> str | None:
         is_there = 1 <= number <= found.pages
-        target = url_for("web.list_datasets", **query, page=number, _anchor="items-title")
-        return target if is_there else None
+        target = with_query(url_for("web.list_datasets"), {**filters.query(), "page": str(number)})
+        return f"{target}#items-title" if is_there else None
 
     first = (found.page - 1) * datasets.PAGE
     summary = (

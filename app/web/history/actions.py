@@ -21,7 +21,7 @@ from app.process.replica_reads import may_be_old
 from app.web import auth, csv_files, filter_forms, filters, forms, page
 from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
-from app.web.filter_forms import FilterForm, Query, encoded
+from app.web.filter_forms import FilterForm, Query, encoded, with_query
 from app.web.item.timeline import actor_name, cause_words, filed_words, sentence_of
 from app.web.item.verb_words import NAMES
 from app.web.item.views import blind_item
@@ -101,7 +101,6 @@ def history_page() -> Response:
         type_words=type_words,
         cause_words=cause_words,
         hidden=_hidden,
-        chips=filter_forms.chips(form, path),
         is_more_than_period=bool(query.keys() - {"community", "from", "to"}),
         csv_url=list_url(url_for("web.history_csv"), query, always=True),
         **list_context(form, found, path, actor, community.id),
@@ -115,6 +114,7 @@ def list_context(
     query = form.query()
     return {
         "filters": form,
+        "chips": filter_forms.chips(form, path),
         "tabs": tabs(actor, community_id, path, query),
         "links": page.PageLinks(
             previous=list_url(path, query, newer=found.newer),
@@ -248,5 +248,4 @@ def list_url(path: str, query: Query, *, always: bool = False, **more: int | Non
     args = {name: str(value) for name, value in more.items() if value is not None}
     if not args and not always:
         return None
-    whole = {**query, **args}
-    return f"{path}?{encoded(whole)}" if whole else path
+    return with_query(path, {**query, **args})

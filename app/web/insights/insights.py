@@ -15,7 +15,7 @@ from app.core.periods import Period
 from app.core.permissions import Permission
 from app.core.texts import lazy_gettext
 from app.process.replica_reads import may_be_old
-from app.web import auth, csv_files, forms, page, reader_zone
+from app.web import auth, community_choice, csv_files, filter_forms, forms, page, reader_zone
 from app.web.blueprint import web
 from app.web.filter_forms import FilterForm, Query, check_year, encoded
 from app.web.filters import day_words
@@ -68,11 +68,13 @@ class PeriodForm(FilterForm):
 @may_be_old
 def insights_page() -> Response:
     form = forms.queried(PeriodForm)
-    period, query, base = _period(form), form.query(), _base(form)
+    period, query, base = _period(form), form.query(), community_choice.carried()
     return page.render(
         "insights/insights.html",
         status=422 if form.errors else 200,
         filters=form,
+        chips=filter_forms.chips(form, url_for("web.insights_page")),
+        clear_url=url_for("web.insights_page", **base),
         **(_NOTHING if period is None else _figures(period, base)),
         periods=[
             (
@@ -107,7 +109,7 @@ def insights_csv() -> Response:
     community = auth.current_community()
     with wired().database.reading() as session:
         found = trends.for_community(session, auth.current_actor(), community.id, period)
-    links = RowLinks.for_reader(found.period, _base(form))
+    links = RowLinks.for_reader(found.period, community_choice.carried())
     table = next((item for item in insight_tables.tables(found, links) if item.key == key), None)
     if table is None:
         abort(404)
@@ -158,11 +160,6 @@ def _figures(period: Period, base: Query) -> Mapping[str, Any]:
         "changed_most": changed_most(figures) if figures else None,
         "why_weeks": insight_tables.why_weeks(found, trends.FEW_DECIDED),
     }
-
-
-def _base(form: PeriodForm) -> Query:
-    """Return what every link of the page keeps: the community, if it is named."""
-    return {name: text for name, text in form.query().items() if name == "community"}
 
 
 def _is_shown(form: PeriodForm, days: int) -> bool:

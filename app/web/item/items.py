@@ -21,7 +21,7 @@ from app.core.review import queue, reopening, second_looks
 from app.core.texts import gettext as _
 from app.web import auth, forms, list_filters, page, veils
 from app.web.blueprint import web
-from app.web.filter_forms import encoded
+from app.web.filter_forms import with_query
 from app.web.item import answering, author, claim_view, note_forms, panel, reporting, versions, why_status
 from app.web.item.answering import AnswerForm
 from app.web.item.note_views import note_view
@@ -180,8 +180,7 @@ def _neighbours(session: Session, action: Action) -> tuple[str | None, str | Non
     else:
         ids = queue.neighbours(session, actor, action, forms.queried(QueueForm).wanted())
     before, after = (
-        f"{url_for('web.item', action_id=found)}{f'?{encoded(query)}' if query else ''}" if found else None
-        for found in ids
+        with_query(url_for("web.item", action_id=found), query) if found else None for found in ids
     )
     return before, after
 

@@ -17,7 +17,7 @@ from app.core.review import authors, claims, queue
 from app.core.texts import gettext as _
 from app.web import auth, forms, list_filters, page
 from app.web.blueprint import web
-from app.web.filter_forms import encoded
+from app.web.filter_forms import encoded, with_query
 from app.web.filters import sentence_end
 from app.web.item import answering, items, panel
 from app.web.item.author import AuthorNoteForm, note_for
@@ -81,7 +81,7 @@ def find(session: Session, action_id: uuid.UUID) -> Action:
 def item_url(action_id: uuid.UUID, **more: str) -> str:
     """URL of the item's page, with the filters of the list that it was opened from."""
     query = {**list_filters.origin_query(), **more}
-    return f"{url_for('web.item', action_id=action_id)}{f'?{encoded(query)}' if query else ''}"
+    return with_query(url_for("web.item", action_id=action_id), query)
 
 
 def claim_following(session: Session, action: Action) -> Action | None:

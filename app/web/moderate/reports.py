@@ -23,10 +23,10 @@ from app.core.texts import lazy_gettext, ngettext
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ReportState
 from app.process.replica_reads import may_be_old
-from app.web import auth, community_choice, csv_files, cursor_links, forms, page
+from app.web import auth, community_choice, csv_files, cursor_links, filter_forms, forms, page
 from app.web.blueprint import web
-from app.web.categories import HIDDEN, category_name, is_veiled
-from app.web.filter_forms import Chip, encoded
+from app.web.categories import HIDDEN, is_veiled
+from app.web.filter_forms import encoded
 from app.web.filters import excerpt
 from app.web.item import reporting
 from app.web.item.reporting import ReportLine
@@ -113,7 +113,9 @@ def _listed(session: Session, community_id: uuid.UUID, tab: str) -> dict[str, An
         category=category or None,
         profile_id=person,
     )
-    name = session.get(Profile, person) if person is not None else None
+    reporter = session.get(Profile, person) if person is not None else None
+    if reporter is not None:
+        filters.reporter.in_words = reporter.display_name or reporter.platform_user_id
     chosen = {"reporter": str(person or ""), "category": category}
     return {
         "rows": _rows(session, community_id, found.rows),
@@ -128,26 +130,13 @@ def _listed(session: Session, community_id: uuid.UUID, tab: str) -> dict[str, An
         "filters": filters,
         "csv_url": _url(tab, "web.reports_csv", **chosen),
         "is_narrowed": bool(person or category),
-        "chips": _chips(tab, filters, name),
+        "chips": filter_forms.chips(filters, url_for("web.reports_page")),
         "all_url": _url(tab),
     }
 
 
 def _states(tab: str) -> tuple[ReportState, ...]:
     return RESOLVED if tab == "resolved" else (ReportState.OPEN,)
-
-
-def _chips(tab: str, filters: ReportsForm, person: Profile | None) -> list[Chip]:
-    reporter, category = filters.reporter.data or "", filters.category.data or ""
-    chips = []
-    if person is not None:
-        name = person.display_name or person.platform_user_id
-        chips.append(Chip(_("Reporter"), name, _url(tab, category=category)))
-    if category:
-        chips.append(
-            Chip(str(filters.category.label.text), category_name(category), _url(tab, reporter=reporter))
-        )
-    return chips
 
 
 def _rows(session: Session, community_id: uuid.UUID, posts: Sequence[Reported]) -> list[Row]:

@@ -17,7 +17,7 @@ from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 from app.core.vocabulary import ActionState
 from app.web import auth, forms, list_filters
-from app.web.filter_forms import Query, encoded
+from app.web.filter_forms import Query, encoded, with_query
 from app.web.item import answering
 from app.web.list_filters import QueueForm, SecondLookForm
 
@@ -62,11 +62,11 @@ class RowList:
 
     def url(self, **more: str) -> str:
         """URL of the list with the current filters."""
-        return _with_query(url_for(self.view), {**self.query(), **more})
+        return with_query(url_for(self.view), {**self.query(), **more})
 
     def url_at(self, row_id: uuid.UUID) -> str:
         """URL of the list with the current filters, on the current page and at a row."""
-        return f"{_with_query(url_for(self.view), self._place())}#row-{row_id}"
+        return f"{with_query(url_for(self.view), self._place())}#row-{row_id}"
 
     def _place(self) -> Query:
         """The filters of the current query string, and the page of the list."""
@@ -78,11 +78,11 @@ class RowList:
         query = self.query()
         return {
             "list": self,
-            "query": _with_query("", query),
-            "page_query": _with_query("", self._place()),
-            "item_query": _with_query("", {**query, **self.origin}),
+            "query": with_query("", query),
+            "page_query": with_query("", self._place()),
+            "item_query": with_query("", {**query, **self.origin}),
             "row_query": "?" + encoded({**self._place(), "at": self.at}),
-            "settled_url": _with_query(url_for(self.settled_view), query),
+            "settled_url": with_query(url_for(self.settled_view), query),
             "needed": answering.ratings_needed(),
             "is_roomy": auth.current_reader().account.roomy_rows,
             "out_of_band": False,
@@ -143,10 +143,6 @@ def origin() -> RowList:
 def shows_waves(row_list: RowList) -> bool:
     """Whether a row of the list stands for all posts alike; a search lists each of them."""
     return row_list is QUEUE and not forms.queried(QueueForm).wanted().search
-
-
-def _with_query(path: str, query: Query) -> str:
-    return f"{path}?{encoded(query)}" if query else path
 
 
 def span_words(first: int, last: int, count: int, *, is_more: bool = False) -> str:

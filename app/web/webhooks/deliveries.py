@@ -23,9 +23,9 @@ from app.core.webhooks import catalogue, deliveries, payloads, replays, signing
 from app.core.webhooks import registrations as webhooks
 from app.core.webhooks.deliveries import Filters, Subjects
 from app.process.replica_reads import may_be_old
-from app.web import auth, curl_command, cursor_links, forms, page
+from app.web import auth, community_choice, curl_command, cursor_links, filter_forms, forms, page
 from app.web.blueprint import web
-from app.web.filter_forms import ALL, Days, FilterForm, Query, encoded, typed
+from app.web.filter_forms import ALL, Days, FilterForm, typed, with_query
 from app.web.filters import state_word
 from app.web.forms import at_most, choices
 from app.web.webhooks import catalogue as webhooks_catalogue
@@ -93,11 +93,7 @@ def deliveries_page() -> Response:
     form = forms.queried(DeliveriesForm)
     holds = form.validate()
     actor, community = auth.current_actor(), auth.current_community()
-    page_slice = Slice(
-        size=PAGE_SIZE,
-        after=forms.query_arg("after") or None,
-        before=forms.query_arg("before") or None,
-    )
+    page_slice = Slice(size=PAGE_SIZE, **cursor_links.cursors())
     with wired().database.reading() as session:
         form.offer(webhooks.visible(session, actor, community.id))
         filters = form.all_filters() if holds else Filters()
@@ -108,27 +104,29 @@ def deliveries_page() -> Response:
         running = [
             replay for replay in replays.recent(session, actor, community.id) if replay.finished_at is None
         ]
-    query = form.query()
+    path, query = url_for("web.deliveries_page"), form.query()
     return page.render(
         "webhooks/deliveries.html",
         status=200 if holds else 422,
         filters=form,
+        chips=filter_forms.chips(form, path),
         rows=listed.rows,
         about=lambda event: webhooks_catalogue.in_words(event, known),
         running=running,
         place_of=place_of,
         event_words=catalogue.labels(),
         now=clock.now(),
-        links=page.PageLinks(
-            previous=_url(query, before=listed.previous) if listed.previous else None,
-            next=_url(query, after=listed.next) if listed.next else None,
-            summary=cursor_links.total(
-                listed, lambda count: ngettext("%(num)s delivery", "%(num)s deliveries", count)
-            ),
+        links=cursor_links.links(
+            path,
+            listed,
+            lambda count: ngettext("%(num)s delivery", "%(num)s deliveries", count),
+            **query,
         ),
-        range_url=_url({k: v for k, v in query.items() if k not in {"q", "state"}}, "web.replay_range"),
-        clear_url=_url({k: v for k, v in query.items() if k == "community"}),
-        is_narrowed=any(name != "community" for name in query),
+        range_url=with_query(
+            url_for("web.replay_range"), {k: v for k, v in query.items() if k not in {"q", "state"}}
+        ),
+        clear_url=url_for("web.deliveries_page", **community_choice.carried()),
+        is_narrowed=form.is_narrowed,
     )
 
 
@@ -255,8 +253,3 @@ def _receiver(delivery: Delivery) -> str:
 def _etag(delivery: Delivery, tried: Sequence[Attempt]) -> str:
     """Return a version of the part's content; changes whenever the part would look different."""
     return f"{delivery.state}-{len(tried)}-{int(delivery.due_at.timestamp()) if delivery.due_at else 0}"
-
-
-def _url(query: Query, view: str = "web.deliveries_page", **more: str | None) -> str:
-    whole = {**query, **{name: value for name, value in more.items() if value is not None}}
-    return url_for(view) + (f"?{encoded(whole)}" if whole else "")
