@@ -7,10 +7,21 @@ their own, placed by per cent. Series differ by pattern or dashes, not only by c
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 from app.core import texts
 from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 
+DAYS = (
+    lazy_gettext("Mon"),
+    lazy_gettext("Tue"),
+    lazy_gettext("Wed"),
+    lazy_gettext("Thu"),
+    lazy_gettext("Fri"),
+    lazy_gettext("Sat"),
+    lazy_gettext("Sun"),
+)
 WIDTH, HEIGHT = 1_000.0, 300.0
 GAP = 0.2
 """The gap between two columns, as a share of a column's width."""
@@ -240,3 +251,24 @@ def _runs(values: Sequence[float | None]) -> list[list[tuple[int, float]]]:
 
 def _round(value: float) -> float:
     return round(value, 1)
+
+
+@dataclass(frozen=True)
+class DayBar:
+    """One day of the reader's week. ``height`` is 2 to 100, the busiest day's 100; ``url`` None: it has no rows."""
+
+    name: str
+    count: int
+    height: int
+    url: str | None
+
+
+def week(days: Sequence[tuple[date, int, str]]) -> Sequence[DayBar]:
+    """Bars for (day, count, URL of its rows); none if nothing was done on any of the days."""
+    most = max(count for _day, count, _url in days)
+    if not most:
+        return []
+    return [
+        DayBar(DAYS[day.weekday()], count, max(2, round(100 * count / most)), url if count else None)
+        for day, count, url in days
+    ]

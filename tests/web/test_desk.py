@@ -292,3 +292,41 @@ def test_an_empty_queue_names_the_last_decision_and_what_is_nearest_to_one(
     order = [words.index(text) for text in ("Two rated", "One rated", "Nobody rated")]
     assert order == sorted(order)
     assert "Two rated Toxicity, 2 ratings" in words
+
+
+@pytest.mark.both_databases
+def test_a_raters_week_has_a_bar_a_day_and_each_leads_to_the_answers_behind_it(
+    visit: Visit, cast: Cast, stage: Stage
+) -> None:
+    """In the week of the change from summer time, whose Sunday has 25 hours."""
+    days = [
+        ("Fri", datetime(2026, 10, 23, 22, 30, tzinfo=UTC)),  # Saturday in Berlin
+        ("Sat", datetime(2026, 10, 24, 21, 59, tzinfo=UTC)),
+        ("Sun", datetime(2026, 10, 24, 22, 0, tzinfo=UTC)),
+        ("Sun", datetime(2026, 10, 25, 22, 59, tzinfo=UTC)),
+        ("Mon", datetime(2026, 10, 25, 23, 0, tzinfo=UTC)),
+    ]
+    at(days[0][1])
+    fresh = visit(cast.rater)
+    assert "Your week" not in fresh.get("/desk").text, "nothing to show yet"
+    for _day, moment in days:
+        at(moment)
+        assert visit(cast.rater).post(f"/review/{stage.post()}/answer", answer="yes").status_code == 303
+    at(datetime(2026, 10, 29, 12, tzinfo=UTC))
+    rater = visit(cast.rater)
+    rater.client.set_cookie(reader_zone.COOKIE, "Europe/Berlin")
+    page = rater.get("/desk").text
+    week = re.findall(r"<b>(\d)</b> <small>(\w+)</small>", page)
+    assert week == [
+        ("0", "Fri"),
+        ("2", "Sat"),
+        ("2", "Sun"),
+        ("1", "Mon"),
+        *(("0", day) for day in ("Tue", "Wed", "Thu")),
+    ]
+    opened = {words: url for words, url in _figures(page).items() if words[-3:] in {"Sat", "Sun", "Mon"}}
+    assert set(opened) == {"2 Sat", "2 Sun", "1 Mon"}
+    for words, url in opened.items():
+        rows = rater.get(url.partition("#")[0]).text
+        assert rows.count("<tr data-row>") == int(words[0])
+        assert f"{words[0]} row" in rows

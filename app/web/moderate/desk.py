@@ -16,7 +16,7 @@ from app.core.review import desk, queue
 from app.core.review.desk import Desk
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
-from app.web import auth, community_choice
+from app.web import auth, charts, community_choice
 from app.web.categories import category_name, in_sentence
 from app.web.filter_forms import encoded, midnight, reader_day
 from app.web.item import pending_undo
@@ -33,33 +33,12 @@ NEWS = {
 }
 
 
-DAYS = (
-    lazy_gettext("Mon"),
-    lazy_gettext("Tue"),
-    lazy_gettext("Wed"),
-    lazy_gettext("Thu"),
-    lazy_gettext("Fri"),
-    lazy_gettext("Sat"),
-    lazy_gettext("Sun"),
-)
-
-
 @dataclass(frozen=True)
 class Figure:
     """A number that leads to its rows; ``url`` None: there are none. ``count`` is in words: "999+"."""
 
     label: str
     count: str
-    url: str | None
-
-
-@dataclass(frozen=True)
-class Bar:
-    """One day of the reader's week. ``height`` is 2 to 100, the busiest day's 100."""
-
-    name: str
-    count: int
-    height: int
     url: str | None
 
 
@@ -154,24 +133,18 @@ def _next_query(found: Desk) -> dict[str, str]:
     return query
 
 
-def _week(session: Session, actor: Actor, community: Community) -> Sequence[Bar]:
-    """The last seven days in the reader's time zone; none if they did nothing."""
+def _week(session: Session, actor: Actor, community: Community) -> Sequence[charts.DayBar]:
+    """What the reader did in the last seven days."""
     today = reader_day(clock.now())
     days = [today - timedelta(days=back) for back in range(6, -1, -1)]
     midnights = [midnight(day) for day in [*days, today + timedelta(days=1)]]
     counts = desk.week(session, actor, community.id, midnights)
-    most = max(counts)
-    if not most:
-        return []
-    return [
-        Bar(
-            DAYS[day.weekday()],
-            count,
-            max(2, round(100 * count / most)),
-            _history_url(**{"mine": "1", "from": day.isoformat(), "to": day.isoformat()}) if count else None,
-        )
-        for day, count in zip(days, counts, strict=True)
-    ]
+    return charts.week(
+        [
+            (day, count, _history_url(**{"mine": "1", "from": day.isoformat(), "to": day.isoformat()}))
+            for day, count in zip(days, counts, strict=True)
+        ]
+    )
 
 
 def _queues(found: Desk, links: Sequence[FilterLink]) -> Sequence[Figure]:

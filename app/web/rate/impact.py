@@ -323,6 +323,11 @@ def rows_url(show: str) -> str:
     return _rows_url(Selection(show, None, ""))
 
 
+def day_url(day: date) -> str:
+    """Return the address of the answers of one of the reader's days."""
+    return _rows_url(Selection("", Period(day, day, reader_zone.zone()), ""))
+
+
 def _rows_url(selection: Selection | None = None, **more: str) -> str:
     query = {**community_choice.carried(), **(selection.url_args if selection else {}), **more}
     return url_for("web.my_impact") + (f"?{urlencode(query)}" if query else "") + "#rows"
