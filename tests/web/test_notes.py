@@ -225,7 +225,16 @@ def test_a_rating_stays_once_its_outcome_can_be_seen(
     assert refused.status_code == 409
     assert why in refused.text
     assert _rating(wiring, note_id, cast.rater) is not None
-    assert "rating/undo" not in rater.get(f"/notes/{note_id}").text
+    page = rater.get(f"/notes/{note_id}").text
+    assert "rating/undo" not in page
+    assert why in page
+    in_run = rater.post(f"/help-needed/notes/{note_id}/undo", HTMX)
+    assert in_run.status_code == 409
+    assert in_run.text.count(why) == 2, "the refusal, and the line of the card"
+    assert _rating(wiring, note_id, cast.rater) is not None
+    line = rater.get(f"/help-needed?done={note_id}").text
+    assert "/undo" not in line
+    assert why in line
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,12 @@ from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, NoteS
 
 SETTLED = lazy_gettext("This is decided and its outcome has been shown, so answers stand as they were given")
 
+CLOSED = lazy_gettext("This note is locked; its ratings are closed")
+
+STANDS = lazy_gettext("The note has its status now, so your rating stands. You can still change it")
+
+LOCKED = lazy_gettext("A moderator decided about this note, so it cannot be changed any more")
+
 EDITED = lazy_gettext("The post was edited meanwhile. Read it again, and answer then")
 
 
@@ -104,7 +110,7 @@ def rate(
     if note.author_id in person.ids:
         raise Forbidden(_("You cannot rate your own note"))
     if blindness.is_closed(note, action):
-        raise Forbidden(_("This note is locked; its ratings are closed"))
+        raise Forbidden(CLOSED)
     in_view = _is_outcome_in_view(note, action, rating)
     if in_view and action is not None and actor.kind == "account":
         raise Settled(SETTLED)
@@ -209,18 +215,19 @@ def withdraw(session: Session, actor: Actor, rating: Rating) -> None:
 
     Raises:
         Forbidden: it is another rater's, or the note is locked.
-        Settled: the actor uses the dashboard and has seen the item's outcome.
+        Settled: the actor uses the dashboard, where a rating stands once its outcome can be seen (``kept_because``).
     """
     _require_own(session, actor, rating, _("You may withdraw only your own rating"))
     serialise(session, rating.community_id)
     note = session.get_one(Note, rating.note_id, populate_existing=True)
     action = verdicts.action_of(session, note)
-    if actor.kind != "system" and blindness.is_closed(note, action):
-        raise Forbidden(_("This note is locked; its ratings are closed"))
     if session.get(Rating, rating.id, populate_existing=True) is None:
         return  # another request withdrew it while this one waited for the lock
-    if action is not None and actor.kind == "account" and _is_outcome_in_view(note, action, rating):
-        raise Settled(SETTLED)
+    kept = kept_because(note, action, rating)
+    if kept is not None and actor.kind == "account":
+        raise Settled(kept)
+    if actor.kind != "system" and blindness.is_closed(note, action):
+        raise Forbidden(CLOSED)
     counted, rater_id = _counted(rating, note), rating.rater_id
     if rating.note_version == note.version:
         note.ratings_count -= 1
@@ -232,6 +239,19 @@ def withdraw(session: Session, actor: Actor, rating: Rating) -> None:
     if note.deleted_at is None:
         scored = _rescored(session, note, rater_id, counted, None)
         verdicts.follow(session, note, action, newest, scored, cause=lazy_gettext("a rating was withdrawn"))
+
+
+def kept_because(note: Note, action: Action | None, rating: Rating) -> str | None:
+    """Why its rater cannot take a rating back, for the dashboard; None if they can.
+
+    A rating that may have counted towards a status is not taken back with that status in view. ``action`` is the
+    action whose rationale the note is.
+    """
+    if blindness.is_closed(note, action):
+        return LOCKED if action is None else CLOSED
+    if _is_outcome_in_view(note, action, rating):
+        return STANDS if action is None else SETTLED
+    return None
 
 
 def remove(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -> None:

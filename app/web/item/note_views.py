@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.core.models import Note, Rating
+from app.core.notes import ratings
 from app.core.raters.samples import Asked
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
@@ -71,7 +72,7 @@ class NoteView:
     """A person's or a model's note. ``status`` and ``progress`` are None unless the reader has rated it or wrote it.
 
     ``classification`` is None if the note's author was not asked whether the post is misleading. ``ai_help`` names the
-    model whose draft a person's note began as, or is None.
+    model whose draft a person's note began as, or is None. ``kept``: why the reader cannot take their rating back.
     """
 
     id: uuid.UUID
@@ -86,6 +87,7 @@ class NoteView:
     written_at: datetime
     own_level: str | None
     own_reasons: tuple[str, ...]
+    kept: str | None
     is_open: bool
     status: str | None
     explanation: str | None
@@ -93,8 +95,8 @@ class NoteView:
 
     @property
     def may_undo(self) -> bool:
-        """Whether the reader can take their rating back: until the note has a status, which they would have seen."""
-        return self.own_level is not None and self.is_open and self.progress is not None
+        """Whether the reader can take their rating back."""
+        return self.own_level is not None and self.kept is None
 
 
 def note_view(
@@ -119,6 +121,7 @@ def note_view(
         own_reasons=tuple(_REASON_WORDS[reason] for reason in current.reasons if reason in _REASON_WORDS)
         if current
         else (),
+        kept=ratings.kept_because(note, None, current) if current else None,
         is_open=not note.locked,
         status=note.status.value if is_seen else None,
         explanation=explained(note, needed) if is_seen else None,

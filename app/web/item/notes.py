@@ -16,7 +16,7 @@ from app.core.raters import samples
 from app.core.raters.samples import Asked
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
-from app.core.vocabulary import HelpfulnessLevel, NoteStatus
+from app.core.vocabulary import HelpfulnessLevel
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.item import answering, items, note_panel, why_status
@@ -24,9 +24,6 @@ from app.web.item.decision_forms import DecisionForm
 from app.web.item.note_forms import NoteForm, RatingForm, filled_from, form_for, rating_form
 from app.web.item.note_views import WHY_MISLEADING, WHY_NOT_MISLEADING, NoteView, classified, note_view
 from app.wiring import wired
-
-LOCKED = lazy_gettext("A moderator decided about this note, so it cannot be changed any more")
-STANDS = lazy_gettext("The note has its status now, so your rating stands. You can still change it")
 
 
 @web.post("/review/<uuid:action_id>/notes")
@@ -93,6 +90,7 @@ def _previewed(form: NoteForm, action: Asked) -> NoteView:
         written_at=clock.now(),
         own_level=None,
         own_reasons=(),
+        kept=None,
         is_open=False,
         status=None,
         explanation=None,
@@ -137,7 +135,7 @@ def rate_note(note_id: uuid.UUID) -> Response:
         status, message = 200, _("Your rating is saved.")
         if row.locked:
             # Decided while the rater was reading: typed text is kept, and the note shows its new status.
-            status, message = 409, _("%(why)s. Your rating was not needed any more.", why=LOCKED)
+            status, message = 409, _("%(why)s. Your rating was not needed any more.", why=ratings.LOCKED)
         else:
             ratings.rate(
                 session,
@@ -157,10 +155,10 @@ def undo_rating(note_id: uuid.UUID) -> Response:
         row = find(session, note_id)
         if row.rationale:
             raise NotFound("note")
-        if row.locked or row.status is not NoteStatus.NEEDS_MORE_RATINGS:
-            status, message = 409, f"{LOCKED if row.locked else STANDS}."
-        else:
+        try:
             answering.withdraw_rating(session, note_id)
+        except Forbidden as refusal:
+            status, message = 409, f"{refusal.detail}."
     return _rated(note_id, message, status, on_item=rating_form(note_id, posted=True).on.data == "item")
 
 
@@ -199,7 +197,7 @@ def edit_note_submit(note_id: uuid.UUID) -> Response:
         row = _own(session, note_id, locked=True)
         rated = row.ratings_count > 0
         if row.locked:
-            status, alert, is_valid = 409, _("%(why)s. Your text is kept below.", why=LOCKED), False
+            status, alert, is_valid = 409, _("%(why)s. Your text is kept below.", why=ratings.LOCKED), False
         if is_valid:
             try:
                 notes.edit(
@@ -234,7 +232,7 @@ def _own(session: Session, note_id: uuid.UUID, *, locked: bool = False) -> Note:
     if row.author_id not in answering.own_profiles(session) or row.rationale:
         raise Forbidden(_("Only its author can edit this note"))
     if row.locked and not locked:
-        raise Forbidden(LOCKED)
+        raise Forbidden(ratings.LOCKED)
     return row
 
 

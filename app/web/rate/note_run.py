@@ -121,6 +121,7 @@ def folded_note(session: Session, note: Note, done: Today) -> Folded:
     profile_id = auth.current_profile_id()
     rating = ratings.by_rater(session, note.id, profile_id)
     current = rating if rating is not None and rating.note_version == note.version else None
+    kept = ratings.kept_because(note, None, current) if current is not None else None
     skipped = current is None and notes_needed.is_skipped(session, note, profile_id)
     return Folded(
         id=note.id,
@@ -129,11 +130,13 @@ def folded_note(session: Session, note: Note, done: Today) -> Folded:
         text=excerpt(note.summary, cards.LINE),
         words=_("You are not asked again.")
         if skipped
+        else f"{kept}."
+        if kept is not None
         else _("It is decided.")
         if note.locked and current is None
         else "",
         undo_url=url_for("web.undo_note_rating", note_id=note.id)
-        if (current is not None or skipped) and not note.locked
+        if (current is not None or skipped) and kept is None and not note.locked
         else None,
         link=url_for("web.note", note_id=note.id),
         link_words=pgettext("a link", "Open"),
