@@ -5,15 +5,16 @@ import uuid
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from app.core.history.reason import Reason
 from app.core.models import Action, Note, Profile, Rating, Request
 from app.core.notes import notes, ratings, verdicts
-from app.core.paging import Slice
+from app.core.paging import Page, Slice
 from app.core.people import profiles
 from app.core.permissions import Actor
-from app.core.raters import impact
-from app.core.raters.impact import Impact, NoteOutcome, RatingOutcome
+from app.core.raters import answers, impact
+from app.core.raters.impact import Impact, NoteOutcome, RatingOutcome, RatingRow
 from app.core.vocabulary import (
     ActionState,
     ActionTier,
@@ -46,6 +47,16 @@ def rate(wiring: Wiring, cast: Cast, note_id: uuid.UUID, level: HelpfulnessLevel
     with wiring.database.writing() as session:
         me = session.get_one(Profile, cast.rater.profile_id)
         ratings.rate(session, rater(cast), session.get_one(Note, note_id), me, level)
+
+
+def listed(
+    session: Session, cast: Cast, part: Slice | None = None, became: RatingOutcome | None = None
+) -> Page[RatingRow]:
+    """A page of the rater's answers with this outcome, or of all, with what they are about."""
+    found = answers.page(session, rater(cast), cast.community_id, None, part or Slice(), became=became)
+    given = {one.id: one for one in session.scalars(sa.select(Rating))}
+    rows = impact.rating_rows(session, [given[row.id] for row in found.rows])
+    return Page(rows, found.count, found.part, found.previous, found.next)
 
 
 def settled(
@@ -101,7 +112,7 @@ def test_numbers_and_their_rows_follow_the_formula(wiring: Wiring, cast: Cast) -
         )
         assert (found.rating, found.writing) == (2 - 1 - 2, 2 - 1)
         for became, count in zip(RatingOutcome, (2, 0, 1, 1, 1, 0, 2, 0), strict=True):
-            page = impact.ratings(session, rater(cast), cast.community_id, Slice(), became)
+            page = listed(session, cast, became=became)
             assert page.count == len(page.rows) == count, became
             assert {row.became for row in page.rows} <= {became}
         for wrote, count in zip(NoteOutcome, (2, 1, 1), strict=True):
@@ -128,7 +139,7 @@ def test_what_is_judged_is_the_rating_as_it_was_before_the_outcome_could_be_seen
     with wiring.database.reading() as session:
         found = impact.for_actor(session, rater(cast), cast.community_id)
         assert (found.matched, found.mismatched, found.after) == (0, 1, 1)
-        rows = impact.ratings(session, rater(cast), cast.community_id, Slice()).rows
+        rows = listed(session, cast).rows
         assert {row.note.id: row.became for row in rows} == {
             before: RatingOutcome.MISMATCHED,
             late: RatingOutcome.AFTER,
@@ -144,7 +155,7 @@ def test_pages_follow_one_another_without_a_gap_while_others_come(wiring: Wiring
         before = list(session.scalars(sa.select(Rating.id).order_by(Rating.created_at.desc())))
     for number in range(3):
         with wiring.database.reading() as session:
-            page = impact.ratings(session, rater(cast), cast.community_id, Slice(size=2, after=cursor))
+            page = listed(session, cast, Slice(size=2, after=cursor))
             seen += [row.rating.id for row in page.rows]
             cursor = page.next
         rate(wiring, cast, settled(wiring, cast, 10 + number, helpful=None), H)
@@ -167,7 +178,7 @@ def test_nothing_is_told_of_an_item_that_people_still_review(wiring: Wiring, cas
                 sa.update(Action).where(Action.id == action_id).values(action_state=state, action_tier=tier)
             )
         with wiring.database.reading() as session:
-            (row,) = impact.ratings(session, rater(cast), cast.community_id, Slice()).rows
+            (row,) = listed(session, cast).rows
             counted = impact.for_actor(session, rater(cast), cast.community_id)
             assert counted.matched == (row.became is RatingOutcome.MATCHED), (state, tier)
             assert counted.waiting == (row.became is RatingOutcome.WAITING), (state, tier)

@@ -12,14 +12,14 @@ from app.core.models import Note, Rating
 from app.core.notes import verdicts
 from app.core.paging import Slice
 from app.core.periods import Period
-from app.core.raters import answers, impact, notes_needed
+from app.core.raters import answers, notes_needed
 from app.core.raters.answers import Given, What
 from app.core.raters.impact import RatingOutcome
 from app.core.vocabulary import HelpfulnessLevel, NoteStatus
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
-from tests.unit.test_impact import rate, rater, settled
+from tests.unit.test_impact import listed, rate, rater, settled
 
 pytestmark = pytest.mark.both_databases
 H, N = HelpfulnessLevel.HELPFUL, HelpfulnessLevel.NOT_HELPFUL
@@ -53,9 +53,9 @@ def test_days_count_answers_and_those_that_the_ratings_decided_with_them(wiring:
         me, community_id = rater(cast), cast.community_id
         given = answers.by_day(session, me, community_id, _days(before=2))
         assert given == [Given(1, 0), Given(0, 0), Given(3, 1)]
-        decided = answers.page(session, me, community_id, _days(), Slice(), decided=True)
+        decided = answers.page(session, me, community_id, _days(), Slice(), became=RatingOutcome.DECIDED)
         assert [what for _, _, what in decided.rows] == [What.NOTE]
-        (row,) = impact.ratings(session, me, community_id, Slice(), RatingOutcome.DECIDED).rows
+        (row,) = listed(session, cast, became=RatingOutcome.DECIDED).rows
         assert row.rating.id == decided.rows[0].id
         assert row.note.id == agreed
         assert answers.page(session, me, community_id, _days(), Slice(), notes=True).count == 3

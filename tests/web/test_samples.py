@@ -15,11 +15,14 @@ from app.core.classify import Context, Result
 from app.core.learning import sampling
 from app.core.models import Action, Learning, Note, SampleAnswer, SampledPost
 from app.core.permissions import SYSTEM
+from app.core.raters import impact
 from app.core.requests import submitting
+from app.core.vocabulary import ActionState
 from app.wiring import Wiring
 from tests import clocks
 from tests.cast import Cast
 from tests.inline_engine import InlineEngine
+from tests.unit.test_impact import rater as actor_of
 from tests.web.conftest import HTMX, FixedClassifier, Visit, Visitor
 
 
@@ -202,3 +205,39 @@ def test_my_data_lists_skips_of_samples_and_items_alike(
     jobs.run_all()
     first, second = json.loads(rater.get("/settings/my-data.json").text)["skipped_posts"]
     assert list(first) == list(second) == ["request_id", "created_at"]
+
+
+@pytest.mark.both_databases
+def test_my_impact_does_not_tell_a_sample_from_an_item_open_or_closed(
+    rater: Visitor, cast: Cast, wiring: Wiring, asked: tuple[uuid.UUID, uuid.UUID]
+) -> None:
+    """In no list is one without the other, and the rows say and offer the same."""
+    day = clock.now().date().isoformat()
+    lists = ("", "?show=waiting", f"?from={day}", f"?from={day}&about=toxicity")
+
+    def look(path: str) -> str:
+        page = rater.get(f"/me{path}").text
+        found = re.findall(r"<tr data-row>.*?</tr>", page, re.S)
+        assert len(found) == 2, path
+        first, second = (
+            next(row for row in found if str(one) in row).replace(str(one), "ID") for one in asked
+        )
+        assert first == second, path
+        assert "2 rows" in page
+        return first
+
+    for answer in ("yes", "no"):  # at the same moment, given and then changed
+        for one in asked:
+            rater.post(f"/help-needed/{one}", answer=answer)
+        for path in lists:
+            assert "Change answer" in look(path)
+            assert "No status yet" in look(path)
+        clocks.advance(60)
+    with wiring.database.reading() as session:
+        assert impact.for_actor(session, actor_of(cast), cast.community_id).waiting == 2
+    with wiring.database.writing() as session:
+        session.get_one(SampledPost, asked[1]).ended_at = clock.now()
+        session.get_one(Action, asked[0]).action_state = ActionState.DISMISSED
+    for path in lists:
+        assert "The question was closed" in look(path)
+        assert "Change answer" not in look(path)

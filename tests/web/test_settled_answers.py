@@ -8,7 +8,6 @@ from app.core.actions import acknowledgements, actions
 from app.core.history.reason import Reason
 from app.core.models import Action, Note, Profile
 from app.core.notes import ratings
-from app.core.paging import Slice
 from app.core.permissions import Actor
 from app.core.raters import impact
 from app.core.vocabulary import ActionState, HelpfulnessLevel, Role
@@ -82,8 +81,9 @@ def test_an_integration_may_still_change_it_and_my_impact_judges_what_was_said_b
         )
         found = impact.for_actor(session, reader, cast.community_id)
         assert (found.matched, found.mismatched) == (0, 1)
-        (row,) = impact.ratings(session, reader, cast.community_id, Slice()).rows
-        assert row.rating.blind_level is NO
+        own = ratings.by_rater(session, note.id, cast.rater.profile_id)
+        assert own is not None
+        assert own.blind_level is NO
     assert "Opposite view" in rater.get("/me").text
 
 

@@ -1,6 +1,7 @@
 """What a person did as a rater, in one list: answers about posts, ratings of notes, and what they skipped.
 
-Samples count like items, or the counts would give them away. What was skipped and answered later is an answer alone.
+Samples count like items without an outcome, in every list and figure, or these would give them away. What was skipped
+and answered later is an answer alone.
 """
 
 import uuid
@@ -8,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -18,6 +20,7 @@ from app.core.paging import Page, Slice
 from app.core.periods import Period
 from app.core.permissions import Actor, Permission, require
 from app.core.raters import impact
+from app.core.raters.impact import RatingOutcome
 
 
 class What(StrEnum):
@@ -42,9 +45,22 @@ class Given:
     decided: int
 
 
-def of_actor(session: Session, actor: Actor, community_id: uuid.UUID, period: Period) -> sa.Subquery:
-    """The list of the signed-in person: ``id``, ``at``, ``what``, ``category`` and ``decided``."""
+def of_actor(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    period: Period | None,
+    became: RatingOutcome | None = None,
+) -> sa.Subquery:
+    """The list of the signed-in person: ``id``, ``at``, ``what``, ``category`` and ``decided``.
+
+    ``became``: only answers with this outcome. ``period`` None: of all time.
+    """
     require(actor, Permission.RATE, community_id)
+
+    def holds(column: Any) -> sa.ColumnElement[bool]:
+        return period.holds(column) if period is not None else sa.true()
+
     mine = impact.profiles_of(session, actor)
     rated = sa.exists().where(Rating.rater_id.in_(mine))
     ratings = (
@@ -53,7 +69,7 @@ def of_actor(session: Session, actor: Actor, community_id: uuid.UUID, period: Pe
             Rating.created_at.label("at"),
             sa.case((Note.rationale, What.ITEM.value), else_=What.NOTE.value).label("what"),
             Action.category.label("category"),
-            sa.and_(impact.decided_clause()).label("decided"),
+            sa.and_(impact.outcome_clause(RatingOutcome.DECIDED)).label("decided"),
         )
         .join(Note, Note.id == Rating.note_id)
         .outerjoin(Action, impact.explained_action())
@@ -61,7 +77,8 @@ def of_actor(session: Session, actor: Actor, community_id: uuid.UUID, period: Pe
             Rating.rater_id.in_(mine),
             Rating.community_id == community_id,
             Note.deleted_at.is_(None),
-            period.holds(Rating.created_at),
+            holds(Rating.created_at),
+            impact.outcome_clause(became) if became is not None else sa.true(),
         )
     )
     samples = (
@@ -76,7 +93,7 @@ def of_actor(session: Session, actor: Actor, community_id: uuid.UUID, period: Pe
         .where(
             SampleAnswer.profile_id.in_(mine),
             SampledPost.community_id == community_id,
-            period.holds(SampleAnswer.created_at),
+            holds(SampleAnswer.created_at),
         )
     )
     skipped = (
@@ -87,7 +104,7 @@ def of_actor(session: Session, actor: Actor, community_id: uuid.UUID, period: Pe
         .where(
             Skip.profile_id.in_(mine),
             Action.community_id == community_id,
-            period.holds(Skip.created_at),
+            holds(Skip.created_at),
             ~rated.where(Rating.note_id == Action.note_id),
         )
     )
@@ -103,10 +120,14 @@ def of_actor(session: Session, actor: Actor, community_id: uuid.UUID, period: Pe
         .where(
             NoteSkip.profile_id.in_(mine),
             Note.community_id == community_id,
-            period.holds(NoteSkip.created_at),
+            holds(NoteSkip.created_at),
             ~rated.where(Rating.note_id == Note.id),
         )
     )
+    if became is RatingOutcome.WAITING:
+        return sa.union_all(ratings, samples.where(SampleAnswer.level.is_not(None))).subquery()
+    if became is not None:
+        return ratings.subquery()
     return sa.union_all(ratings, samples, skipped, skipped_notes).subquery()
 
 
@@ -127,27 +148,27 @@ def page(
     session: Session,
     actor: Actor,
     community_id: uuid.UUID,
-    period: Period,
+    period: Period | None,
     part: Slice,
     *,
+    became: RatingOutcome | None = None,
     skips: bool = False,
-    decided: bool = False,
     notes: bool = False,
     categories: Collection[str] | None = None,
+    count: int | None = None,
 ) -> Page[sa.Row[tuple[uuid.UUID, datetime, str]]]:
     """A page of the list, newest first, as (id, at, what): the answers, or the skips.
 
-    ``decided``: only answers that decided something. ``notes``: only ratings of notes. ``categories``: only answers
-    about posts of these.
+    ``became``: only answers with this outcome. ``notes``: only ratings of notes. ``categories``: only answers about
+    posts of these. With ``count``, the known number of rows, they are not counted again.
     """
-    done = of_actor(session, actor, community_id, period)
+    done = of_actor(session, actor, community_id, period, became)
     statement = sa.select(done.c.id, done.c.at, done.c.what).where(
         done.c.what.in_(SKIPS if skips else ANSWERS)
     )
-    if decided:
-        statement = statement.where(done.c.decided)
     if notes:
         statement = statement.where(done.c.what == What.NOTE)
     elif categories is not None:
         statement = statement.where(done.c.what != What.NOTE, done.c.category.in_(categories))
-    return paging.paginate(session, statement, done.c.at, done.c.id, part)
+    known = sa.select(sa.literal(count)) if count is not None else None
+    return paging.paginate(session, statement, done.c.at, done.c.id, part, counted=known)

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
 from app.core import paging
-from app.core.models import Action, Note, Profile, Rating
+from app.core.models import Action, Note, Profile, Rating, SampleAnswer, SampledPost
 from app.core.notes import blindness
 from app.core.paging import Page, Slice
 from app.core.permissions import Actor, Permission, require
@@ -109,7 +109,10 @@ class NoteRow:
 
 
 def for_actor(session: Session, actor: Actor, community_id: uuid.UUID) -> Impact:
-    """The numbers of the signed-in person in one community; three queries."""
+    """The numbers of the signed-in person in one community; four queries.
+
+    Answers about samples are among those that wait, as those about items without an outcome are.
+    """
     require(actor, Permission.RATE, community_id)
     mine = profiles_of(session, actor)
     columns: list[Any] = [sa.func.count().filter(condition) for condition in _ratings_that().values()]
@@ -124,36 +127,22 @@ def for_actor(session: Session, actor: Actor, community_id: uuid.UUID) -> Impact
             Note.author_id.in_(mine), *_written(community_id)
         )
     ).one()
+    samples = session.scalar(
+        sa.select(sa.func.count())
+        .select_from(SampleAnswer)
+        .join(SampledPost, SampledPost.id == SampleAnswer.sample_id)
+        .where(
+            SampleAnswer.profile_id.in_(mine),
+            SampleAnswer.level.is_not(None),
+            SampledPost.community_id == community_id,
+        )
+    )
+    by_outcome = dict(zip(_ratings_that(), ratings, strict=True))
+    by_outcome[RatingOutcome.WAITING] += samples or 0
     return Impact(
-        **dict(zip(_ratings_that(), ratings, strict=True)),
+        **by_outcome,
         **{f"notes_{outcome}": count for outcome, count in zip(_notes_that(), notes, strict=True)},
     )
-
-
-def ratings(
-    session: Session,
-    actor: Actor,
-    community_id: uuid.UUID,
-    part: Slice,
-    became: RatingOutcome | None = None,
-    figures: Impact | None = None,
-) -> Page[RatingRow]:
-    """A page of the person's ratings, newest first: those with this outcome, or all.
-
-    With the person's ``figures`` they are not counted again, which would be half of the page's work.
-    """
-    require(actor, Permission.RATE, community_id)
-    statement = _with_action(sa.select(Rating).join(Note, Note.id == Rating.note_id)).where(
-        Rating.rater_id.in_(profiles_of(session, actor)), *_counted(community_id)
-    )
-    if became is not None:
-        statement = statement.where(_ratings_that()[became])
-    known = None
-    if figures is not None:
-        known = sa.select(sa.literal(figures.ratings if became is None else getattr(figures, became)))
-    page = paging.paginate(session, statement, Rating.created_at, Rating.id, part, counted=known)
-    rows = rating_rows(session, page.rows)
-    return Page(rows, page.count, part, page.previous, page.next)
 
 
 def rating_rows(session: Session, given: Sequence[Rating]) -> list[RatingRow]:
@@ -232,9 +221,9 @@ def explained_action() -> sa.ColumnElement[bool]:
     return sa.and_(Note.rationale, Action.note_id == Note.id, Action.restores_id.is_(None))
 
 
-def decided_clause() -> sa.ColumnElement[bool]:
-    """SQL condition: a rating decided something, together with others (``RatingOutcome.DECIDED``)."""
-    return _ratings_that()[RatingOutcome.DECIDED]
+def outcome_clause(became: RatingOutcome) -> sa.ColumnElement[bool]:
+    """SQL condition on ``Rating``, its ``Note`` and the outer-joined ``explained_action``: it has this outcome."""
+    return _ratings_that()[became]
 
 
 def _ratings_that() -> dict[RatingOutcome, sa.ColumnElement[bool]]:

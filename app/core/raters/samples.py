@@ -113,12 +113,16 @@ def waiting(statement: Any, actor: Actor, community_id: uuid.UUID, profile_id: u
 
 def is_open(session: Session, sample: SampledPost) -> bool:
     """Whether answers are still wanted."""
-    found = session.scalar(
+    return sample.id in open_among(session, [sample.id])
+
+
+def open_among(session: Session, ids: Collection[uuid.UUID]) -> Collection[uuid.UUID]:
+    """The ids of those of these samples whose answers are still wanted."""
+    return session.scalars(
         sa.select(SampledPost.id)
         .join(Request, Request.id == SampledPost.request_id)
-        .where(SampledPost.id == sample.id, sampling.is_open())
-    )
-    return found is not None
+        .where(SampledPost.id.in_(ids), sampling.is_open())
+    ).all()
 
 
 def by_rater(session: Session, sample: SampledPost, profile_id: uuid.UUID) -> SampleAnswer | None:

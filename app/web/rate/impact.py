@@ -229,25 +229,25 @@ def _rows(
     part = Slice(
         size=PAGE_SIZE, after=forms.query_arg("after") or None, before=forms.query_arg("before") or None
     )
-    if selection.period is not None:
-        done = answers.page(
-            session,
-            actor,
-            community_id,
-            selection.period,
-            part,
-            skips=selection.show == SKIPPED,
-            decided=selection.show == DECIDED,
-            notes=selection.about == NOTES,
-            categories=_categories(selection.about),
-        )
-        return done, impact_rows.of_period(session, [(row.id, row.at, row.what) for row in done.rows])
     if selection.is_notes:
         notes = impact.notes(session, actor, community_id, part, selection.wrote)
         return notes, [impact_rows.of_note(row) for row in notes.rows]
-    became = _chosen(RatingOutcome, selection.show)
-    ratings = impact.ratings(session, actor, community_id, part, became, figures)
-    return ratings, [impact_rows.of_rating(row) for row in ratings.rows]
+    skips = selection.show == SKIPPED and selection.period is not None
+    became = None if skips else _chosen(RatingOutcome, selection.show)
+    known = figures.ratings if became is None else getattr(figures, became)
+    done = answers.page(
+        session,
+        actor,
+        community_id,
+        selection.period,
+        part,
+        became=became,
+        skips=skips,
+        notes=selection.about == NOTES,
+        categories=_categories(selection.about),
+        count=known if selection.period is None else None,
+    )
+    return done, impact_rows.of_answers(session, [(row.id, row.at, row.what) for row in done.rows])
 
 
 def _categories(about: str) -> Collection[str] | None:

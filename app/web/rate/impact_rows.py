@@ -11,13 +11,14 @@ from sqlalchemy.orm import Session
 
 from app.core.helpfulness import eligibility
 from app.core.helpfulness.eligibility import Exclusion
-from app.core.models import Action, Note, Rating, SampleAnswer, SampledPost
+from app.core.models import Action, Note, Rating, SampleAnswer
 from app.core.notes import blindness
 from app.core.notes.blindness import is_decided, is_for_raters
 from app.core.permissions import Permission
-from app.core.raters import answers, impact, notes_needed, samples
+from app.core.raters import impact, notes_needed, samples
 from app.core.raters.answers import What
 from app.core.raters.impact import NoteOutcome, NoteRow, RatingOutcome, RatingRow
+from app.core.raters.samples import Asked
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 from app.core.vocabulary import HelpfulnessLevel
@@ -61,6 +62,7 @@ BECAME: Mapping[RatingOutcome, tuple[str, str]] = {
     RatingOutcome.WAITING: ("hourglass", lazy_gettext("No status yet")),
     RatingOutcome.STALE: ("pencil", lazy_gettext("The note was changed since")),
 }
+CLOSED = ("circle-minus", lazy_gettext("The question was closed"))
 _WROTE: Mapping[NoteOutcome, tuple[str, str]] = {
     NoteOutcome.HELPFUL: ("thumbs-up", lazy_gettext("Rated helpful")),
     NoteOutcome.NOT_HELPFUL: ("thumbs-down", lazy_gettext("Rated not helpful")),
@@ -68,15 +70,16 @@ _WROTE: Mapping[NoteOutcome, tuple[str, str]] = {
 }
 
 
-def of_period(session: Session, found: Sequence[tuple[uuid.UUID, datetime, str]]) -> list[Row]:
-    """The rows of a page of ``answers.page``."""
+def of_answers(session: Session, found: Sequence[tuple[uuid.UUID, datetime, str]]) -> list[Row]:
+    """The rows of a page of ``answers.page``. One about a sample says and offers what one about an item would."""
     ids = [row_id for row_id, _at, _what in found]
     given = session.scalars(sa.select(Rating).where(Rating.id.in_(ids))).all()
     ratings = {row.rating.id: row for row in impact.rating_rows(session, given)}
     asked, notes = samples.load(session, ids), notes_needed.load(session, ids)
     mine = impact.profiles_of(session, auth.current_actor())
-    levels = {
-        answer.sample_id: answer.level
+    open_samples = samples.open_among(session, ids)
+    about_samples = {
+        answer.sample_id: answer
         for answer in session.scalars(
             sa.select(SampleAnswer).where(SampleAnswer.sample_id.in_(ids), SampleAnswer.profile_id.in_(mine))
         )
@@ -88,7 +91,8 @@ def of_period(session: Session, found: Sequence[tuple[uuid.UUID, datetime, str]]
         elif what == What.SKIPPED_NOTE:
             rows.append(_skipped_note(notes[row_id], at))
         else:
-            rows.append(_about(asked[row_id], levels.get(row_id), at, skipped=what in answers.SKIPS))
+            answer = about_samples.get(row_id) if what == What.SAMPLE else None
+            rows.append(_about(asked[row_id], answer, at, is_open=row_id in open_samples))
     return rows
 
 
@@ -99,7 +103,7 @@ def of_rating(row: RatingRow) -> Row:
     url = _url(note, action)
     icon, became = BECAME[row.became]
     if row.became is RatingOutcome.WAITING and note.rationale and action is not None and is_decided(action):
-        icon, became = "circle-minus", _("Ended without agreement")
+        icon, became = CLOSED
     text, veiled = _text(note, action)
     return Row(
         id=row.rating.id,
@@ -134,30 +138,29 @@ def of_note(row: NoteRow) -> Row:
     )
 
 
-def _about(
-    asked: Action | SampledPost, level: HelpfulnessLevel | None, at: datetime, *, skipped: bool
-) -> Row:
-    """The row of a post that was skipped, or of an answer about a sample."""
+def _about(asked: Asked, answer: SampleAnswer | None, at: datetime, *, is_open: bool) -> Row:
+    """The row of a post that was skipped, or of an answer about a sample; ``is_open``: it can be changed."""
     is_gone = asked.post.withdrawn_at is not None
     veiled = is_veiled(asked.category, warn=auth.current_reader().account.content_warnings)
-    sample = asked if isinstance(asked, SampledPost) else None
     staffs = isinstance(asked, Action) and not is_for_raters(asked)
     opens = not staffs or auth.may(Permission.MODERATE, asked.community_id)
-    icon, became = BECAME[RatingOutcome.WAITING]
-    if skipped:
-        icon, became = "skip-forward", _("You skipped it")
-    elif sample is not None and sample.ended_at is not None:
-        icon, became = "circle-minus", _("The question was closed")
+    icon, became = ("skip-forward", _("You skipped it")) if answer is None else BECAME[RatingOutcome.WAITING]
+    if answer is not None and not is_open:
+        icon, became = CLOSED
+    url = url_for("web.item", action_id=asked.id) if opens and not is_gone else None
     return Row(
         id=asked.id,
         text=_("The post was withdrawn") if is_gone else HIDDEN if veiled else excerpt(asked.post.content),
         is_veiled=veiled or is_gone,
         about=category_name(asked.category),
-        said=_ANSWERED[level] if level is not None else "–",
+        said=_ANSWERED[answer.level] if answer is not None and answer.level is not None else "–",
         icon=icon,
         became=became,
-        at=at,
-        url=url_for("web.item", action_id=asked.id) if opens and not is_gone else None,
+        at=answer.updated_at if answer is not None else at,
+        url=url,
+        change_url=url if is_open and answer is not None else None,
+        change=_("Change answer"),
+        left_out=_excluded(answer.exclusion_reason) if answer is not None else None,
     )
 
 
@@ -206,10 +209,7 @@ def _not_counted(row: RatingRow) -> str | None:
     if row.became is RatingOutcome.STALE:
         return _("it was for an earlier text of the note; rate the new one")
     if rating.exclusion_reason is not None:
-        try:
-            return eligibility.TO_THE_RATER[Exclusion(rating.exclusion_reason)]
-        except ValueError:
-            return _("an earlier rule left it out")
+        return _excluded(rating.exclusion_reason)
     if note.status_locked_at is not None and rating.created_at > note.status_locked_at:
         return _("the status was final by then")
     if row.became is RatingOutcome.WAITING:
@@ -217,3 +217,12 @@ def _not_counted(row: RatingRow) -> str | None:
         is_staffs = row.action is not None and note.rationale and not is_for_raters(row.action)
         return _("the review went to the moderators, who decide it") if is_staffs else None
     return _("a moderator decided, not the ratings") if note.locked else None
+
+
+def _excluded(reason: str | None) -> str | None:
+    if reason is None:
+        return None
+    try:
+        return eligibility.TO_THE_RATER[Exclusion(reason)]
+    except ValueError:
+        return _("an earlier rule left it out")
