@@ -20,6 +20,9 @@ ALL = {"": lazy_gettext("All")}
 """The choice without a filter."""
 NAMED = 2
 """How many values a closed ``SeveralField`` lists by name; if there are more, it shows their number."""
+MOST, LONGEST = 100, 100
+"""How many values of a ``SeveralField`` count, and of how many characters at most: no category or language has more.
+Each value has a chip whose address names all others."""
 NOT_SHOWN = frozenset({"community", "sort", "tab", "days", "rows"})
 """Parameters that narrow nothing down, or that tabs show."""
 Query = dict[str, str | list[str]]
@@ -29,7 +32,8 @@ Query = dict[str, str | list[str]]
 class SeveralField(SelectMultipleField):
     """Checkboxes of which any number can be ticked; none means all. The URL repeats the parameter for each value.
 
-    Blank values (``type=``, the "All" of older links) and duplicates in a URL are ignored.
+    Blank values (``type=``, the "All" of older links), duplicates, and values beyond ``MOST`` and ``LONGEST`` are
+    ignored.
     """
 
     widget = ListWidget(prefix_label=False)
@@ -39,7 +43,8 @@ class SeveralField(SelectMultipleField):
     def process_formdata(self, valuelist: Sequence[Any]) -> None:
         # Remove NUL, because databases cannot search for it.
         texts = (str(value).replace("\x00", "").strip() for value in valuelist)
-        self.data = list(dict.fromkeys(text for text in texts if text))
+        known = dict.fromkeys(text for text in texts if 0 < len(text) <= LONGEST)
+        self.data = list(known)[:MOST]
 
     def pre_validate(self, form: Any) -> None:
         known = {value for value, *_ in self.iter_choices()} if self.validate_choice else set(self.data or [])

@@ -288,3 +288,14 @@ def test_a_chip_takes_its_filter_out_of_the_address_and_leaves_the_others(
         assert visitor.get(link).status_code == 200
     plain = visitor.get(f"{path}?community=harbour-forum").text
     assert 'class="chips"' not in plain
+
+
+@pytest.mark.parametrize(
+    "path", ["/review?category=", "/review?language=", "/history?category=", "/history?state="]
+)
+def test_an_address_of_thousands_of_values_makes_no_page_of_megabytes(moderator: Visitor, path: str) -> None:
+    name = path.partition("?")[2]
+    page = moderator.get(path + f"&{name}".join(["y" * 5_000, *(f"x{number}" for number in range(2_000))]))
+    assert page.status_code in {200, 422}
+    assert len(page.data) < 1_000_000
+    assert page.text.count("Remove the filter") <= 100
