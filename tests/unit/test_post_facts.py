@@ -12,6 +12,7 @@ from app.core import clock
 from app.core.author_facts import NO_FACTS, author_facts
 from app.core.classify import likeness
 from app.core.classify.facts import FACTS
+from app.core.classify.normalise import plain_text
 from app.core.models import PostFacts, PostMark, Request
 from app.core.permissions import SYSTEM
 from app.core.requests import kept_facts, retention, submitting
@@ -173,3 +174,11 @@ def test_erasing_a_person_removes_the_facts_of_their_posts(wiring: Wiring, cast:
         assert session.get(PostFacts, others) is not None
         author = likeness.mark("author", "wren")
         assert session.scalars(sa.select(PostMark).where(PostMark.mark == author)).all() == []
+
+
+def test_a_character_that_stands_for_words_is_read_no_further_than_words() -> None:
+    """U+FDFA is 18 characters when it is written out: a post of it would cost as much as eighteen posts."""
+    written_out = plain_text("\ufdfa" * likeness.READ)
+    assert likeness.likeness_of("\ufdfa" * likeness.READ) == likeness.likeness_of(
+        written_out[: likeness.READ]
+    )

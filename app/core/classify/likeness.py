@@ -50,7 +50,8 @@ NOTHING = Likeness((), None)
 
 def likeness_of(text: str) -> Likeness:
     """The marks of a text. One without visible characters is like no other."""
-    plain = " ".join(plain_text(text[:READ]).split())
+    # A character can become many: U+FDFA is four words.
+    plain = " ".join(plain_text(text[:READ])[:READ].split())
     if not plain:
         return NOTHING
     whole, plain = plain, " ".join(_ADDRESS.sub(" ", plain).split())
