@@ -38,6 +38,16 @@ def test_who_opened_it_is_named_to_others_for_half_a_minute_and_never_to_themsel
     assert "looking at this" not in moderator.get(f"/review/{action_id}").text
 
 
+def test_who_was_removed_from_the_community_is_named_no_more(
+    moderator: Visitor, operator: Visitor, cast: Cast, stage: Stage, wiring: Wiring
+) -> None:
+    action_id = stage.post()
+    operator.get(f"/review/{action_id}")
+    with wiring.database.writing() as session:
+        session.execute(sa.delete(Membership).where(Membership.account_id == cast.operator.account_id))
+    assert "looking at this" not in moderator.get(f"/review/{action_id}").text
+
+
 def test_two_are_named_and_of_more_the_others_are_counted(
     moderator: Visitor,
     operator: Visitor,

@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import bulk, clock
-from app.core.models import Account, Action, SignIn
-from app.core.permissions import Actor, Permission, require
+from app.core.models import Account, Action, Membership, SignIn
+from app.core.permissions import Actor, Permission, require, roles_with
 
 LASTS = timedelta(seconds=30)
 """For how long a look is shown. An open page asks every 15 s, and each time is a look."""
@@ -38,6 +38,12 @@ def mark(session: Session, sign_in: SignIn, action_id: uuid.UUID) -> None:
 def names(session: Session, actor: Actor, action: Action) -> Sequence[str]:
     """The names of the others who look at the item now, in their order; one query."""
     require(actor, Permission.MODERATE, action.community_id, "item")
+    # Not of people who were removed since they looked.
+    moderates = sa.exists().where(
+        Membership.account_id == Account.id,
+        Membership.community_id == action.community_id,
+        Membership.role.in_(roles_with(Permission.MODERATE)),
+    )
     looks = sa.exists().where(
         SignIn.account_id == Account.id,
         SignIn.looking_at == action.id,
@@ -46,6 +52,11 @@ def names(session: Session, actor: Actor, action: Action) -> Sequence[str]:
     )
     return session.scalars(
         sa.select(Account.display_name)
-        .where(looks, Account.id != actor.account_id, Account.disabled_at.is_(None))
+        .where(
+            looks,
+            sa.or_(moderates, Account.service_admin),
+            Account.id != actor.account_id,
+            Account.disabled_at.is_(None),
+        )
         .order_by(sa.func.lower(Account.display_name), Account.id)
     ).all()
