@@ -350,7 +350,7 @@ def current_path() -> str:
 
 def browser_languages() -> list[str]:
     """Return the primary subtags of the languages that the browser asks for: "de" for "de-AT"."""
-    tags = (tag.partition("-")[0].lower() for tag in request.accept_languages.values())
+    tags = (tag.partition("-")[0].lower() for tag in reader_language.asked_for())
     return [tag for tag in dict.fromkeys(tags) if tag.isalpha()]
 
 

@@ -2,7 +2,7 @@
 the community."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -12,11 +12,15 @@ from flask import current_app, g, request
 from app.core import texts
 from app.wiring import wired
 
+MOST_READ = 20
+"""How many languages of a request are read; people have fewer."""
+
 
 def choose(community: str | None = None) -> None:
     """Set the language of this request; ``community`` is that of its community, if it has chosen one."""
     known = wired().languages
-    wanted = (g.get("language"), *_asked_for(), community)
+    asked = (one for tag in asked_for() for one in (tag, tag.partition("-")[0].lower()))
+    wanted = (g.get("language"), *asked, community)
     texts.choose(next((known[tag] for tag in wanted if tag in known), None))
 
 
@@ -53,8 +57,6 @@ def direction() -> str:
     return locale().text_direction
 
 
-def _asked_for() -> Iterable[str]:
-    """The languages of ``Accept-Language``, each also without its country: "de-AT", "de"."""
-    for tag in request.accept_languages.values():
-        yield tag
-        yield tag.partition("-")[0].lower()
+def asked_for() -> Sequence[str]:
+    """Return the first languages of ``Accept-Language``, without those that it refuses ("de;q=0")."""
+    return [tag for tag, quality in request.accept_languages[:MOST_READ] if quality > 0]

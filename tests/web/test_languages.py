@@ -30,7 +30,16 @@ def language_of(body: str) -> str:
 
 @pytest.mark.parametrize(
     ("asked_for", "shown"),
-    [("", "en"), ("fr, de-AT;q=0.8, en;q=0.5", "de"), ("en-US, de", "en"), ("xx", "en"), ("de;q=nan", "en")],
+    [
+        ("", "en"),
+        ("fr, de-AT;q=0.8, en;q=0.5", "de"),
+        ("en-US, de", "en"),
+        ("xx", "en"),
+        ("de;q=nan", "en"),
+        ("fr, de;q=0", "en"),
+        ("de" + ", xx" * 5_000, "de"),
+        ("xx, " * 5_000 + "de", "en"),
+    ],
 )
 def test_signed_out_the_browser_chooses(client: FlaskClient, cast: Cast, asked_for: str, shown: str) -> None:
     page = client.get("/sign-in", headers={"Accept-Language": asked_for})
