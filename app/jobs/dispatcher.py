@@ -7,14 +7,12 @@ as many deliveries as there were slots in use. Demanded by tests/faults/test_dis
 """
 
 import logging
-import queue
 import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 from app.core import clock, tracing
 from app.core.db import Database
@@ -26,8 +24,6 @@ from app.core.webhooks.queue import LEASE_SECONDS, Claimed, SendResult
 from app.core.webhooks.sending import Outcome, Sender, Slots
 
 log = logging.getLogger(__name__)
-
-Work = TypeVar("Work")
 
 STUCK_SECONDS = 1.0
 """Seconds after which an attempt no longer counts among ``max_in_flight``: it only waits for its answer."""
@@ -94,7 +90,6 @@ class Dispatcher:
         self._batch = BATCH
         self._hanging: set[uuid.UUID] = set()
         self._finished: deque[tuple[Claimed, SendResult]] = deque()
-        self._threads: _Threads[Claimed] = _Threads("delivery", self._send)
         self._draining = threading.Event()
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
@@ -116,7 +111,6 @@ class Dispatcher:
             self._ended.set()
             self._wake.set()
             self._thread.join(1.0)
-        self._threads.end()
         return len(self._sending)
 
     def _loop(self) -> None:
@@ -193,7 +187,8 @@ class Dispatcher:
         for one in claimed:
             # Ours already, with a lease that ran out while the database was away: its attempt still counts.
             if one.delivery_id not in self._sending:
-                self._threads.give(one)
+                # A daemon of its own: the interpreter's end waits for the threads of a pool, and so for receivers.
+                threading.Thread(target=self._send, args=(one,), name="delivery", daemon=True).start()
                 self._sending[one.delivery_id] = _Sending(one, time.monotonic())
 
     def _room(self) -> int:
@@ -226,40 +221,3 @@ class Dispatcher:
             "deliver", self._traced.pop(claimed.delivery_id, None), delivery_id=str(claimed.delivery_id)
         ):
             return self._sender.send(claimed.url, body, headers, claimed.deadline)
-
-
-class _Threads(Generic[Work]):
-    """Daemon threads, started as they are needed and kept. The caller bounds how much work there is at once.
-
-    The standard pool's threads are waited for when the interpreter ends; a receiver must not delay that.
-    """
-
-    def __init__(self, name: str, work: Callable[[Work], None]) -> None:
-        self._name = name
-        self._work = work
-        self._waiting: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
-        self._lock = threading.Lock()
-        self._idle = 0
-        self._made = 0
-
-    def give(self, work: Work) -> None:
-        with self._lock:
-            needed = self._idle == 0
-            if needed:
-                self._made += 1
-            else:
-                self._idle -= 1
-        if needed:
-            threading.Thread(target=self._run, name=f"{self._name}-{self._made}", daemon=True).start()
-        self._waiting.put(work)
-
-    def end(self) -> None:
-        """Tell each thread to end when it is idle."""
-        for _ in range(self._made):
-            self._waiting.put(None)
-
-    def _run(self) -> None:
-        while (work := self._waiting.get()) is not None:
-            self._work(work)
-            with self._lock:
-                self._idle += 1
