@@ -88,30 +88,6 @@ def counts(session: Session, community_id: uuid.UUID) -> dict[str, tuple[int, da
     return found
 
 
-def decided_since(
-    session: Session, community_id: uuid.UUID, category: str, since: datetime | None, *, most: int
-) -> int:
-    """How many decisions of a category were recorded since this moment, up to ``most``: labels or not."""
-    entries = sa.select(HistoryEntry.id).where(
-        HistoryEntry.community_id == community_id,
-        HistoryEntry.object_type == sa.literal("action", literal_execute=True),
-        HistoryEntry.category == category,
-        HistoryEntry.what.in_(_DECIDED),
-    )
-    if since is not None:
-        # By its number, so that only the newest entries are read. Clocks are not set back by more than a day.
-        first = (
-            sa.select(HistoryEntry.number)
-            .where(HistoryEntry.community_id == community_id, HistoryEntry.at >= since - timedelta(days=1))
-            .order_by(HistoryEntry.at, HistoryEntry.number)
-            .limit(1)
-        )
-        entries = entries.where(
-            HistoryEntry.at > since, HistoryEntry.number >= (session.scalar(first) or 0)
-        ).order_by(HistoryEntry.number.desc())
-    return session.scalar(sa.select(sa.func.count()).select_from(entries.limit(most).subquery())) or 0
-
-
 def read(session: Session, community_id: uuid.UUID, category: str) -> list[Label]:
     """The newest labels of a category, oldest first; of several about one post, only the newest."""
     rows = session.execute(

@@ -5,7 +5,7 @@ the next run begins again. A result is stored only if no content was erased sinc
 """
 
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -32,7 +32,6 @@ NEW_LABELS = 50
 RETRAIN_AFTER = timedelta(hours=24)
 """A category is trained again after this many new labels, or after a day with at least one."""
 LEASE = timedelta(minutes=15)
-ENTRY_DELAY = timedelta(minutes=1)
 NOT_BETTER = lazy_gettext("on the newest decisions it is no better than the other classifiers alone")
 
 
@@ -96,11 +95,8 @@ def wanted(session: Session, community_id: uuid.UUID) -> list[str] | None:
     rows = {row.category: row for row in versions.rows(session, community_id)}
     outdated = set(session.scalars(_outdated().where(LearnedModel.community_id == community_id)))
     is_due = learning is not None and learning.due_at is not None and learning.due_at <= clock.now()
-    enabled = _enabled(session, community_id)
-    if not is_due and not outdated and _has_few_new(session, community_id, rows, enabled):
-        return None
     counted = labels.counts(session, community_id)
-    learned = counted.keys() & enabled
+    learned = counted.keys() & _enabled(session, community_id)
     if is_due:
         return sorted(rows.keys() | learned)
     now = [
@@ -110,33 +106,6 @@ def wanted(session: Session, community_id: uuid.UUID) -> list[str] | None:
     ]
     is_waiting = any(_is_new(rows.get(category), *counted[category]) for category in learned)
     return None if is_waiting and not now else now
-
-
-def _has_few_new(
-    session: Session, community_id: uuid.UUID, rows: Mapping[str, LearnedCategory], enabled: Collection[str]
-) -> bool:
-    """Whether something was decided since every category was trained, but too little to train any of them again.
-
-    An index of the history answers it. ``labels.counts`` reads every decision, too many for every few minutes.
-    """
-    found = 0
-    for category in enabled:
-        row = rows.get(category)
-        if row is not None and (
-            row.trained_at is None
-            or row.newest_label_at is None
-            or row.outcome == Outcome.FEW_LABELS
-            or clock.now() >= row.trained_at + RETRAIN_AFTER
-        ):
-            return False
-        since = row.newest_label_at if row is not None else None
-        new = labels.decided_since(session, community_id, category, since, most=NEW_LABELS)
-        if new >= NEW_LABELS or (new and row is None):
-            return False
-        # The newest label's own entry may be a moment younger than the label.
-        later = since + ENTRY_DELAY if since is not None else None
-        found += new and labels.decided_since(session, community_id, category, later, most=1)
-    return bool(found)
 
 
 def take(session: Session, community_id: uuid.UUID, categories: Sequence[str]) -> Lease | None:
