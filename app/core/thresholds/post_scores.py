@@ -67,43 +67,29 @@ def unpacked(row: PostScores) -> dict[str, Scored]:
 
 
 def read(session: Session, community_id: uuid.UUID, since: datetime) -> Posts:
-    """The posts of the community that were scored since this moment."""
-    moment = PostScores.scored_at
-    joined_moments: sa.ColumnElement[Any] = (
-        sa.func.string_agg(sa.func.timestamptz_send(moment), _NO_BYTES)
-        if _is_postgresql(session)
-        else sa.func.group_concat(moment, ",")
-    )
-    rows = _grouped(session, community_id, since, joined_ids(session, PostScores.request_id), joined_moments)
-    return Posts(
-        np.concatenate([np.zeros(0, _ID), *(ids_of(row[2]) for row in rows)]),
-        np.concatenate([np.zeros(0, np.int64), *(_moments_of(row[3]) for row in rows)]),
-        _columns(rows),
-    )
-
-
-def read_columns(session: Session, community_id: uuid.UUID, since: datetime) -> dict[str, ScoreColumn]:
-    """``columns`` of the same posts alone: half of the time at a million posts."""
-    return _columns(_grouped(session, community_id, since))
-
-
-def _grouped(
-    session: Session, community_id: uuid.UUID, since: datetime, *more: sa.ColumnElement[Any]
-) -> Sequence[Any]:
-    """Categories, their joined scores, and ``more`` aggregates, which join the same posts in the same order.
+    """The posts of the community that were scored since this moment.
 
     The database joins the rows of all posts with the same categories, so only a few rows reach Python.
     """
-    scores: sa.ColumnElement[Any] = (
-        sa.func.string_agg(PostScores.scores, _NO_BYTES)
+    moment = PostScores.scored_at
+    joined: tuple[sa.ColumnElement[Any], ...] = (
+        (
+            sa.func.string_agg(PostScores.scores, _NO_BYTES),
+            sa.func.string_agg(sa.func.timestamptz_send(moment), _NO_BYTES),
+        )
         if _is_postgresql(session)
-        else sa.func.group_concat(sa.func.hex(PostScores.scores), "")
+        else (sa.func.group_concat(sa.func.hex(PostScores.scores), ""), sa.func.group_concat(moment, ","))
     )
-    return session.execute(
-        sa.select(PostScores.categories, scores, *more)
+    rows = session.execute(
+        sa.select(PostScores.categories, *joined, joined_ids(session, PostScores.request_id))
         .where(PostScores.community_id == community_id, PostScores.scored_at >= since)
         .group_by(PostScores.categories)
     ).all()
+    return Posts(
+        np.concatenate([np.zeros(0, _ID), *(ids_of(row[3]) for row in rows)]),
+        np.concatenate([np.zeros(0, np.int64), *(_moments_of(row[2]) for row in rows)]),
+        _columns(rows),
+    )
 
 
 def _columns(rows: Sequence[Any]) -> dict[str, ScoreColumn]:

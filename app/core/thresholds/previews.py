@@ -155,7 +155,7 @@ def histograms(
     """The longest period in days, and ``Preview.histograms`` of it, without a preview."""
     require(actor, Permission.PREVIEW_POLICY, community_id)
     since = clock.now() - timedelta(days=PERIODS[-1])
-    return PERIODS[-1], _histograms(post_scores.read_columns(session, community_id, since))
+    return PERIODS[-1], _histograms(post_scores.read(session, community_id, since).columns)
 
 
 def _histograms(columns: Mapping[str, ScoreColumn]) -> dict[str, list[int]]:
