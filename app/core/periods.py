@@ -139,14 +139,9 @@ class Period:
         return self._part(unix(column), lambda until: column < until)
 
     def part_of_slot(self, slot: Any) -> sa.ColumnElement[int]:
-        """The same for a slot, numbered from 1970. Only for zones where days begin with a slot (``fits_slots``)."""
+        """The same for a slot, numbered from 1970. Every day begins with one: zones have whole quarters of an hour."""
         second = slot * _plain(SLOT_SECONDS)
         return self._part(second, lambda until: second < _plain(int(until.timestamp())))
-
-    @property
-    def fits_slots(self) -> bool:
-        """Whether every day of the period begins with a slot: everywhere since the zones have whole quarters."""
-        return all(seconds % SLOT_SECONDS == 0 for _, seconds in self._offsets())
 
     def _part(
         self, second: Any, is_before: Callable[[datetime], sa.ColumnElement[bool]]

@@ -9,10 +9,11 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from app.core import bulk
 from app.core.insights.trend_queries import TrendQueries
 from app.core.models import Account, Action, HistoryEntry, InsightGroup, Request
 from app.core.models.insights import GroupKind
-from app.core.periods import unix
+from app.core.periods import slot_of_column, unix
 from app.core.vocabulary import ActionState
 
 CHANNELS = 20
@@ -28,24 +29,24 @@ TAKEN_BACK = (f"action.{ActionState.DISMISSED}", f"action.{ActionState.UNDER_REV
 
 
 class GroupQueries(TrendQueries):
-    """All sums over one community between two moments, with those by group."""
+    """All sums over one community by slot, with those by group."""
 
     def channels(self) -> list[tuple[int, str, int, int]]:
-        """Part, channel, actions proposed, and how many of them were overturned. Posts without a channel are left out.
+        """Slot, channel, actions proposed, and how many of them were overturned. Posts without a channel are left out.
 
         The channel is the post's: actions of before channels were added have none.
         """
-        part, channel = self._span.part(Action.proposed_at), Request.platform_channel_id
+        slot, channel = slot_of_column(Action.proposed_at), Request.platform_channel_id
         return self._outcomes(
-            sa.select(part, channel, sa.func.count(), sa.func.count(Action.overturned_at))
+            sa.select(slot, channel, sa.func.count(), sa.func.count(Action.overturned_at))
             .select_from(Action)
             .join(Request, Request.id == Action.request_id)
             .where(self._acted(), channel.is_not(None))
-            .group_by(part, channel)
+            .group_by(slot, channel)
         )
 
     def moderators(self) -> Iterator[tuple[int, uuid.UUID, int, bool]]:
-        """Part, account, seconds from submission, and whether it was reversed since: for each decision by a person.
+        """Slot, account, seconds from submission, and whether it was reversed since: for each decision by a person.
 
         A decision to act is reversed when it is overturned, or taken back before the platform acts; a dismissal when it
         is reopened.
@@ -63,7 +64,7 @@ class GroupQueries(TrendQueries):
         )
         rows = self._session.execute(
             sa.select(
-                self._span.part(HistoryEntry.at),
+                slot_of_column(HistoryEntry.at),
                 HistoryEntry.account_id,
                 unix(HistoryEntry.at) - unix(Request.requested_at),
                 is_reversed,
@@ -82,8 +83,8 @@ class GroupQueries(TrendQueries):
             )
         )
         return (
-            (int(part), account_id, max(0, int(seconds)), bool(was_reversed))
-            for part, account_id, seconds, was_reversed in rows
+            (int(slot), account_id, max(0, int(seconds)), bool(was_reversed))
+            for slot, account_id, seconds, was_reversed in rows
             if account_id is not None
         )
 
@@ -110,7 +111,7 @@ class GroupSums:
 
 
 def count(session: Session, community_id: uuid.UUID, queries: GroupQueries) -> None:
-    """Write the sums of slots that have none; a part of the queries is a slot."""
+    """Write the sums of slots that have none."""
     rows: list[dict[str, object]] = [
         {"kind": GroupKind.CHANNEL.value, "slot": slot, "name": name, "total": total, "of_which": of_which}
         for slot, name, total, of_which in queries.channels()
@@ -129,10 +130,12 @@ def count(session: Session, community_id: uuid.UUID, queries: GroupQueries) -> N
         }
         for (slot, name), made in decisions.items()
     ]
-    if rows:
-        columns = {"community_id": community_id, "waits": None}
-        # Rows of a table, not of a class: the ORM would send those with a None apart from the others.
-        session.execute(sa.insert(InsightGroup.__table__), [columns | row for row in rows])  # type: ignore[arg-type]
+    columns = {"community_id": community_id, "waits": None}
+    bulk.insert(
+        session.connection(),
+        InsightGroup.metadata.tables[InsightGroup.__tablename__],
+        [columns | row for row in rows],
+    )
 
 
 def channels(

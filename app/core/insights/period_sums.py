@@ -1,6 +1,7 @@
 """The sums of one period by its parts: of the slots that are counted, and of the rows that came after them."""
 
 import uuid
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +16,8 @@ from sqlalchemy.orm import Session
 from app.core import quantiles
 from app.core.insights import groups
 from app.core.insights.groups import GroupQueries
-from app.core.insights.rollups import COUNTS, VOLUME
 from app.core.insights.trend_figures import Decisions, Delay, Overturned
-from app.core.insights.trend_queries import Rows
+from app.core.insights.trend_queries import COUNTS, Slots
 from app.core.models import InsightOutcome, InsightSlot
 from app.core.models.insights import OutcomeKind
 from app.core.periods import WEEK, Period, slot_of
@@ -27,8 +27,8 @@ Seconds = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True)
 class Counts:
-    """For each part of a period: each of ``rollups.COUNTS``, ``actions`` and how many of them were ``overturned``, and
-    the seconds from submission to decision."""
+    """For each part of a period: each of ``trend_queries.COUNTS``, ``actions`` and how many of them were
+    ``overturned``, and the seconds from submission to decision."""
 
     by_name: Mapping[str, Sequence[int]]
     seconds: Sequence[Seconds]
@@ -62,13 +62,13 @@ class PeriodSums:
         self._period = period
         edge = period.since if counted_until is None else min(max(counted_until, period.since), period.until)
         self._slots = slot_of(period.since), slot_of(edge)
+        uncounted = Slots(slot_of(edge), slot_of(period.until))
         self._rows = (
-            GroupQueries(
-                session, community_id, period, edge, period.until, is_short=counted_until is not None
-            )
+            GroupQueries(session, community_id, uncounted, is_short=counted_until is not None)
             if edge < period.until
             else None
         )
+        self._begins = [slot_of(since) for since, _ in period.bounds]
 
     def counts(self) -> Counts:
         """All counts by part, and the seconds of the reviews."""
@@ -77,20 +77,11 @@ class PeriodSums:
         sums = {name: [of_slots.get(part, {}).get(name, 0) for part in parts] for name in COUNTS}
         seconds = [[np.fromstring(texts.get(part, ""), np.int64, sep=",")] for part in parts]
         if self._rows is not None:
-            found: tuple[tuple[Rows, Sequence[str]], ...] = (
-                (self._rows.volume(), VOLUME),
-                (self._rows.opened(), ("opened",)),
-                (self._rows.closed(), ("closed",)),
-                (self._rows.ratings(), ("ratings",)),
-                (self._rows.sides(), ("sided", "borne_out")),
-                (self._rows.splits(), ("reviews", "split")),
-            )
-            for rows, names in found:
-                for part, values in rows.items():
-                    for name, value in zip(names, values, strict=True):
-                        sums[name][part] += value
-            for part, waited in self._rows.waits():
-                seconds[part].append(np.array([waited]))
+            for slot, values in self._rows.counts():
+                for name, value in values.items():
+                    sums[name][self._part_of(slot)] += value
+            for slot, waited in self._rows.waits():
+                seconds[self._part_of(slot)].append(np.array([waited]))
         sums["actions"], sums["overturned"] = ([0 for _ in parts] for _ in range(2))
         for part, _, acted, overturned in self._outcomes[OutcomeKind.CATEGORY]:
             sums["actions"][part] += acted
@@ -123,6 +114,9 @@ class PeriodSums:
             for account_id, sums in found
         ]
 
+    def _part_of(self, slot: int) -> int:
+        return bisect_right(self._begins, slot) - 1
+
     def _of_slots(self) -> tuple[dict[int, dict[str, int]], dict[int, str]]:
         first, end = self._slots
         part = self._period.part_of_slot(InsightSlot.slot)
@@ -154,8 +148,11 @@ class PeriodSums:
         """By kind: part, name, actions, and how many of them were overturned."""
         found: dict[str, list[tuple[int, str, int, int]]] = defaultdict(list)
         if self._rows is not None:
-            found[OutcomeKind.CATEGORY] += self._rows.categories()
-            found[OutcomeKind.CLASSIFIER] += self._rows.classifiers()
+            for counted, rows in (
+                (OutcomeKind.CATEGORY, self._rows.categories()),
+                (OutcomeKind.CLASSIFIER, self._rows.classifiers()),
+            ):
+                found[counted] += [(self._part_of(slot), of, acted, over) for slot, of, acted, over in rows]
         first, end = self._slots
         if first == end:
             return found

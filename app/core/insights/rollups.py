@@ -8,8 +8,7 @@ the same counts. What it has not counted yet, pages sum up from the rows (``tren
 
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
@@ -17,11 +16,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import bulk, clock
 from app.core.db import Base
 from app.core.insights import groups
 from app.core.insights.groups import GroupQueries
-from app.core.insights.trend_queries import RECORDED_WITHIN
+from app.core.insights.trend_queries import COUNTS, RECORDED_WITHIN, Slots
 from app.core.models import (
     Action,
     Community,
@@ -46,40 +45,10 @@ CHUNK = 20_000
 """About how many history entries one transaction counts when a community is counted for the first time."""
 RUNS = 12
 """Late changes are merged into at most about this many ranges of slots; the slots between are counted too."""
-VOLUME = ("submitted", "acted", "reviewed", "ignored", "partly_scored")
-COUNTS = (
-    *VOLUME,
-    "opened",
-    "closed",
-    "ratings",
-    "sided",
-    "borne_out",
-    "reviews",
-    "split",
-)
 OF_SCORES = (OutcomeKind.CLASSIFIER, OutcomeKind.RECORD)
 """What is counted by scores, which are kept for a limited time only."""
 _DAY = 86_400 // SLOT_SECONDS
 _SLOTS_BACK = int(RECORDED_WITHIN.total_seconds()) // SLOT_SECONDS + 1
-
-
-@dataclass(frozen=True)
-class Slots:
-    """The slots from ``first`` up to ``end``; a part is the number of a slot."""
-
-    first: int
-    end: int
-
-    @property
-    def since(self) -> datetime:
-        return moment_of(self.first)
-
-    @property
-    def until(self) -> datetime:
-        return moment_of(self.end)
-
-    def part(self, column: Any) -> sa.ColumnElement[int]:
-        return slot_of_column(column)
 
 
 def end_of(session: Session, community_id: uuid.UUID) -> datetime | None:
@@ -263,28 +232,17 @@ def _count(session: Session, community_id: uuid.UUID, slots: Slots) -> None:
                 model.community_id == community_id, model.slot >= slots.first, model.slot < slots.end, goes
             )
         )
-    queries = GroupQueries(session, community_id, slots, slots.since, slots.until, is_short=True)
+    queries = GroupQueries(session, community_id, slots)
     rows: dict[int, dict[str, Any]] = defaultdict(dict)
-    for counts, names in (
-        (queries.volume(), VOLUME),
-        (queries.opened(), ("opened",)),
-        (queries.closed(), ("closed",)),
-        (queries.ratings(), ("ratings",)),
-        (queries.sides(), ("sided", "borne_out")),
-        (queries.splits(), ("reviews", "split")),
-    ):
-        for slot, values in counts.items():
-            rows[slot].update(zip(names, values, strict=True))
+    for slot, values in queries.counts():
+        rows[slot] |= values
     waits: dict[int, list[int]] = defaultdict(list)
     for slot, seconds in queries.waits():
         waits[slot].append(seconds)
     for slot, values_of_slot in waits.items():
         rows[slot]["waits"] = ",".join(map(str, sorted(values_of_slot)))
-    if rows:
-        columns = {"community_id": community_id, "waits": None} | dict.fromkeys(COUNTS, 0)
-        session.execute(
-            sa.insert(_table(InsightSlot)), [columns | {"slot": slot} | row for slot, row in rows.items()]
-        )
+    columns = {"community_id": community_id, "waits": None} | dict.fromkeys(COUNTS, 0)
+    _insert(session, InsightSlot, [columns | {"slot": slot} | row for slot, row in rows.items()])
     sums: Counter[tuple[int, str, str]] = Counter()
     parts: Counter[tuple[int, str, str]] = Counter()
     records = figures.decided_by_slot(
@@ -300,24 +258,23 @@ def _count(session: Session, community_id: uuid.UUID, slots: Slots) -> None:
                 continue
             sums[slot, kind.value, name] += total
             parts[slot, kind.value, name] += of_which
-    if sums:
-        session.execute(
-            sa.insert(_table(InsightOutcome)),
-            [
-                {
-                    "community_id": community_id,
-                    "slot": slot,
-                    "kind": kind,
-                    "name": name,
-                    "total": total,
-                    "of_which": parts[slot, kind, name],
-                }
-                for (slot, kind, name), total in sums.items()
-            ],
-        )
+    _insert(
+        session,
+        InsightOutcome,
+        [
+            {
+                "community_id": community_id,
+                "slot": slot,
+                "kind": kind,
+                "name": name,
+                "total": total,
+                "of_which": parts[slot, kind, name],
+            }
+            for (slot, kind, name), total in sums.items()
+        ],
+    )
     groups.count(session, community_id, queries)
 
 
-def _table(model: type[Base]) -> sa.Table:
-    # Rows of a table, not of a class: the ORM would send those with a None apart from the others.
-    return model.__table__  # type: ignore[return-value]
+def _insert(session: Session, model: type[Base], rows: Sequence[Mapping[str, Any]]) -> None:
+    bulk.insert(session.connection(), model.metadata.tables[model.__tablename__], rows)

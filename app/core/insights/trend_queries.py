@@ -1,10 +1,11 @@
-"""The raw sums behind the statistics: one query each over a span of time, by the part of the span."""
+"""The raw sums behind the statistics: one query each over a range of time, by the quarter of an hour (slot)."""
 
 import uuid
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -23,7 +24,7 @@ from app.core.models import (
     ThresholdSet,
 )
 from app.core.models.notes import judged_by_itself
-from app.core.periods import unix
+from app.core.periods import moment_of, slot_of_column, unix
 from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, RequestStatus
 
 SPLIT = 3
@@ -36,43 +37,65 @@ _CATEGORY = sa.func.coalesce(Action.decided_category, Action.category)
 Rows = dict[int, tuple[int, ...]]
 
 
-class Span(Protocol):
-    """A range of time and its parts: days or weeks of a period, or slots."""
+VOLUME = ("submitted", "acted", "reviewed", "ignored", "partly_scored")
+COUNTS = (
+    *VOLUME,
+    "opened",
+    "closed",
+    "ratings",
+    "sided",
+    "borne_out",
+    "reviews",
+    "split",
+)
+
+
+@dataclass(frozen=True)
+class Slots:
+    """The slots from ``first`` up to ``end``."""
+
+    first: int
+    end: int
 
     @property
-    def since(self) -> datetime: ...
+    def since(self) -> datetime:
+        return moment_of(self.first)
 
     @property
-    def until(self) -> datetime: ...
-
-    def part(self, column: Any) -> sa.ColumnElement[int]: ...
+    def until(self) -> datetime:
+        return moment_of(self.end)
 
 
 class TrendQueries:
-    """The sums over one community between two moments. None of them counts test posts (docs/run/first-hour.md).
+    """The sums over one community by slot. None of them counts test posts (docs/run/first-hour.md).
 
     ``is_short``: the range is short beside the community's life, so actions are found by their history entries.
     """
 
     def __init__(
-        self,
-        session: Session,
-        community_id: uuid.UUID,
-        span: Span,
-        since: datetime,
-        until: datetime,
-        *,
-        is_short: bool = False,
+        self, session: Session, community_id: uuid.UUID, slots: Slots, *, is_short: bool = True
     ) -> None:
         self._session = session
         self._community_id = community_id
-        self._span = span
-        self._since, self._until = since, until
+        self._since, self._until = slots.since, slots.until
         self._is_short = is_short
         self._tests = sa.select(Request.id).where(Request.community_id == community_id, Request.is_test)
 
+    def counts(self) -> Iterator[tuple[int, dict[str, int]]]:
+        """Slot and some of ``COUNTS``; each slot may come several times, with other counts."""
+        for rows, names in (
+            (self.volume(), VOLUME),
+            (self.opened(), ("opened",)),
+            (self.closed(), ("closed",)),
+            (self.ratings(), ("ratings",)),
+            (self.sides(), ("sided", "borne_out")),
+            (self.splits(), ("reviews", "split")),
+        ):
+            for slot, values in rows.items():
+                yield slot, dict(zip(names, values, strict=True))
+
     def volume(self) -> Rows:
-        """By part: submitted, acted, reviewed, ignored, and scored, but not for every active category."""
+        """By slot: submitted, acted, reviewed, ignored, and scored, but not for every active category."""
         tier = (
             sa.select(sa.func.min(Action.action_tier))
             .where(Action.request_id == Request.id, _OWN)
@@ -81,7 +104,7 @@ class TrendQueries:
         )
         posts = (
             sa.select(
-                self._span.part(Request.requested_at).label("part"),
+                slot_of_column(Request.requested_at).label("slot"),
                 tier.label("tier"),
                 Request.status,
                 self._is_partly_scored().label("is_partly_scored"),
@@ -98,13 +121,13 @@ class TrendQueries:
         scored = posts.c.status == RequestStatus.COMPLETED
         return self._rows(
             sa.select(
-                posts.c.part,
+                posts.c.slot,
                 sa.func.count(),
                 sa.func.count().filter(posts.c.tier == ActionTier.IMMEDIATE),
                 sa.func.count().filter(posts.c.tier == ActionTier.CONSENSUS),
                 sa.func.count().filter(posts.c.tier.is_(None), scored),
                 sa.func.count().filter(posts.c.is_partly_scored),
-            ).group_by(posts.c.part)
+            ).group_by(posts.c.slot)
         )
 
     def _is_partly_scored(self) -> sa.ColumnElement[bool]:
@@ -125,10 +148,10 @@ class TrendQueries:
         return sa.and_(scores.correlate(Request).exists(), is_missing.correlate(Request))
 
     def waits(self) -> Iterator[tuple[int, int]]:
-        """Part and seconds from submission to decision, for each review."""
+        """Slot and seconds from submission to decision, for each review."""
         seconds = unix(Decision.decided_at) - unix(Request.requested_at)
         rows = self._session.execute(
-            sa.select(self._span.part(Decision.decided_at), seconds)
+            sa.select(slot_of_column(Decision.decided_at), seconds)
             .select_from(Decision)
             .join(Request, Request.id == Decision.request_id)
             .where(
@@ -139,14 +162,14 @@ class TrendQueries:
                 self._holds(Decision.decided_at),
             )
         )
-        return ((int(part), int(value)) for part, value in rows)
+        return ((int(slot), int(value)) for slot, value in rows)
 
     def opened(self) -> Rows:
-        """By part: the reviews that began."""
+        """By slot: the reviews that began."""
         return self._reviews(Action.created_at)
 
     def closed(self) -> Rows:
-        """By part: the reviews that ended."""
+        """By slot: the reviews that ended."""
         return self._reviews(_closed_at())
 
     def open_before(self, moment: datetime) -> int:
@@ -160,11 +183,11 @@ class TrendQueries:
         return self._session.scalar(statement) or 0
 
     def _reviews(self, moment: Any) -> Rows:
-        part = self._span.part(moment)
+        slot = slot_of_column(moment)
         return self._rows(
-            sa.select(part, sa.func.count())
+            sa.select(slot, sa.func.count())
             .where(self._consensus(), self._changed(), self._holds(moment))
-            .group_by(part)
+            .group_by(slot)
         )
 
     def _consensus(self) -> sa.ColumnElement[bool]:
@@ -176,19 +199,19 @@ class TrendQueries:
         )
 
     def ratings(self) -> Rows:
-        """By part: the ratings given."""
-        part = self._span.part(Rating.created_at)
+        """By slot: the ratings given."""
+        slot = slot_of_column(Rating.created_at)
         return self._rows(
-            sa.select(part, sa.func.count())
+            sa.select(slot, sa.func.count())
             .where(Rating.community_id == self._community_id, self._holds(Rating.created_at))
-            .group_by(part)
+            .group_by(slot)
         )
 
     def sides(self) -> Rows:
-        """By part: the ratings on a side of a note that has its status by now, and those that agree with it."""
-        part = self._span.part(Rating.created_at)
+        """By slot: the ratings on a side of a note that has its status by now, and those that agree with it."""
+        slot = slot_of_column(Rating.created_at)
         return self._rows(
-            sa.select(part, sa.func.count(), sa.func.count().filter(BORNE_OUT))
+            sa.select(slot, sa.func.count(), sa.func.count().filter(BORNE_OUT))
             .select_from(Rating)
             .join(Note, Note.id == Rating.note_id)
             .where(
@@ -199,12 +222,12 @@ class TrendQueries:
                 sa.or_(Note.request_id.is_(None), Note.request_id.not_in(self._tests)),
                 TOOK_A_SIDE,
             )
-            .group_by(part)
+            .group_by(slot)
         )
 
     def splits(self) -> Rows:
-        """By part: the reviews that raters decided, and those that were split."""
-        decided = self._span.part(Decision.decided_at).label("part")
+        """By slot: the reviews that raters decided, and those that were split."""
+        decided = slot_of_column(Decision.decided_at).label("slot")
         yes = sa.func.count().filter(Rating.helpfulness_level == HelpfulnessLevel.HELPFUL).label("yes")
         no = sa.func.count().filter(Rating.helpfulness_level == HelpfulnessLevel.NOT_HELPFUL).label("no")
         sides = (
@@ -225,18 +248,18 @@ class TrendQueries:
         smaller = sa.case((sides.c.yes < sides.c.no, sides.c.yes), else_=sides.c.no)
         both = sides.c.yes + sides.c.no
         return self._rows(
-            sa.select(sides.c.part, sa.func.count(), sa.func.count().filter(smaller * SPLIT >= both))
+            sa.select(sides.c.slot, sa.func.count(), sa.func.count().filter(smaller * SPLIT >= both))
             .where(both > 0)
-            .group_by(sides.c.part)
+            .group_by(sides.c.slot)
         )
 
     def categories(self) -> list[tuple[int, str, int, int]]:
-        """Part, category, actions, and how many of them were overturned."""
-        part = self._span.part(Action.proposed_at)
+        """Slot, category, actions, and how many of them were overturned."""
+        slot = slot_of_column(Action.proposed_at)
         return self._outcomes(
-            sa.select(part, _CATEGORY, sa.func.count(), sa.func.count(Action.overturned_at))
+            sa.select(slot, _CATEGORY, sa.func.count(), sa.func.count(Action.overturned_at))
             .where(self._acted(), _CATEGORY.is_not(None))
-            .group_by(part, _CATEGORY)
+            .group_by(slot, _CATEGORY)
         )
 
     def classifiers(self) -> list[tuple[int, str, int, int]]:
@@ -246,7 +269,7 @@ class TrendQueries:
         )
         ranked = (
             sa.select(
-                self._span.part(Action.proposed_at).label("part"),
+                slot_of_column(Action.proposed_at).label("slot"),
                 Score.classifier,
                 Action.overturned_at,
                 place.label("place"),
@@ -265,10 +288,10 @@ class TrendQueries:
         )
         return self._outcomes(
             sa.select(
-                ranked.c.part, ranked.c.classifier, sa.func.count(), sa.func.count(ranked.c.overturned_at)
+                ranked.c.slot, ranked.c.classifier, sa.func.count(), sa.func.count(ranked.c.overturned_at)
             )
             .where(ranked.c.place == 1)
-            .group_by(ranked.c.part, ranked.c.classifier)
+            .group_by(ranked.c.slot, ranked.c.classifier)
         )
 
     def _acted(self) -> sa.ColumnElement[bool]:
@@ -305,11 +328,11 @@ class TrendQueries:
         return sa.and_(column >= self._since, column < self._until)
 
     def _rows(self, statement: Any) -> Rows:
-        return {int(part): tuple(map(int, counts)) for part, *counts in self._session.execute(statement)}
+        return {int(slot): tuple(map(int, counts)) for slot, *counts in self._session.execute(statement)}
 
     def _outcomes(self, statement: Any) -> list[tuple[int, str, int, int]]:
         return [
-            (int(part), name, acted, over) for part, name, acted, over in self._session.execute(statement)
+            (int(slot), name, acted, over) for slot, name, acted, over in self._session.execute(statement)
         ]
 
 

@@ -20,7 +20,7 @@ from app.core.communities import settings as community_settings
 from app.core.insights import rollups
 from app.core.insights.period_sums import Counts, PeriodSums, delay
 from app.core.insights.trend_figures import Activity, Agreement, Backlog, Target, Totals, Trends, Volume
-from app.core.insights.trend_queries import TrendQueries
+from app.core.insights.trend_queries import VOLUME, Slots, TrendQueries
 from app.core.models import InsightSlot, RaterDay, Rating
 from app.core.models.insights import OutcomeKind
 from app.core.periods import WEEK, Period, begin_of, day_of, slot_of
@@ -41,7 +41,7 @@ def for_community(session: Session, actor: Actor, community_id: uuid.UUID, perio
         NotFound, Forbidden: the actor may not see its history.
     """
     require(actor, Permission.SEE_HISTORY, community_id)
-    counted_until = rollups.end_of(session, community_id) if period.fits_slots else None
+    counted_until = rollups.end_of(session, community_id)
     sums = PeriodSums(session, community_id, period, counted_until)
     counts = sums.counts()
     period = bucketed(period, [len(seconds) for seconds in counts.seconds])
@@ -100,7 +100,7 @@ def _before(
     waiting: int,
 ) -> Totals:
     """The figures of the whole period before."""
-    sums = PeriodSums(session, community_id, period, counted_until if period.fits_slots else None)
+    sums = PeriodSums(session, community_id, period, counted_until)
     counts = sums.counts()
     _, raters = count_raters(session, community_id, period)
     return Totals(
@@ -119,7 +119,7 @@ def _waiting(
 ) -> int:
     """The reviews that were open when the period began."""
     if counted_until is None:
-        rows = TrendQueries(session, community_id, period, period.since, period.until)
+        rows = TrendQueries(session, community_id, Slots(slot_of(period.since), slot_of(period.until)))
         return rows.open_before(period.since)
     edge = min(counted_until, period.since)
     before: int | None = session.scalar(
@@ -129,13 +129,13 @@ def _waiting(
     )
     if edge == period.since:
         return int(before or 0)
-    rows = TrendQueries(session, community_id, period, edge, period.since, is_short=True)
+    rows = TrendQueries(session, community_id, Slots(slot_of(edge), slot_of(period.since)))
     opened, closed = (sum(count for (count,) in found.values()) for found in (rows.opened(), rows.closed()))
     return int(before or 0) + opened - closed
 
 
 def _volume(counts: Counts) -> list[Volume]:
-    of_names = (counts.by_name[name] for name in rollups.VOLUME)
+    of_names = (counts.by_name[name] for name in VOLUME)
     return [
         Volume(submitted, acted, reviewed, ignored, submitted - acted - reviewed - ignored, partly_scored)
         for submitted, acted, reviewed, ignored, partly_scored in zip(*of_names, strict=True)
