@@ -4,7 +4,6 @@
 computes, and all are short, so that people who rate meanwhile hardly wait.
 """
 
-import ctypes
 import itertools
 import logging
 import threading
@@ -12,13 +11,10 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from typing import TypeVar
 
-from sqlalchemy.orm import Session
-
 from app.core import scoring
-from app.core.db import Database, serialise
+from app.core.db import Database
 from app.core.helpfulness import fit_results, note_scores, refits
 from app.core.helpfulness.note_scores import NOT_FITTED, Fit
 from app.core.helpfulness.rating_snapshots import Snapshot
@@ -33,9 +29,7 @@ log = logging.getLogger(__name__)
 SWEEP_JOB = "rescoring_sweep"
 SWEEP_SECONDS = 5.0
 ROWS = 500
-"""The most rows that one transaction writes or deletes on SQLite, where all other writers wait for it."""
-ROWS_BESIDE = 2_000
-"""The same on PostgreSQL, where no one waits for these rows."""
+"""The most rows that one transaction writes or deletes: on SQLite all other writers wait for it."""
 MOVED = 250
 """The most scores that one transaction changes: raters of these notes wait for it."""
 SETTLED = 4
@@ -50,11 +44,6 @@ FEW = 3
 YIELD = 0.002
 """The shortest pause between two transactions, in seconds, in which others can write."""
 
-LARGE = 1 << 20
-"""Bytes from which on freed memory goes back at once."""
-_MMAP_THRESHOLD = -3
-"""The number of this option in glibc's ``malloc.h``."""
-
 Item = TypeVar("Item")
 
 
@@ -67,7 +56,6 @@ def refit(database: Database, community_id: uuid.UUID) -> bool:
         lease = refits.take(session, community_id)
     if lease is None:
         return False
-    give_back_large()
     try:
         with _kept_alive(database, lease):
             _run(database, lease)
@@ -124,9 +112,7 @@ def _take_over(
         version = lease.version
         with database.writing() as session:
             fit = fit_results.write_model(session, lease, snapshot, scores, milliseconds)
-        beside = _is_beside(database)
-        size = ROWS_BESIDE if beside else ROWS
-        for batch in _paced(fit_results.batches(lease, snapshot, scores, size), beside=beside):
+        for batch in _paced(fit_results.batches(lease, snapshot, scores, ROWS)):
             with database.writing() as session:
                 fit_results.write(session, lease, batch)
         for _ in range(CATCH_UPS):
@@ -147,7 +133,7 @@ def _stale(database: Database, community_id: uuid.UUID, version: int) -> list[uu
 
 
 def _catch_up(database: Database, lease: Lease, fit: Fit, note_ids: Sequence[uuid.UUID]) -> None:
-    for part in _paced(_parts(note_ids, CAUGHT_UP), beside=_is_beside(database)):
+    for part in _paced(_parts(note_ids, CAUGHT_UP)):
         with database.reading() as session:
             rows = note_scores.rows_from_ratings(session, fit, part)
         with database.writing() as session:
@@ -157,8 +143,8 @@ def _catch_up(database: Database, lease: Lease, fit: Fit, note_ids: Sequence[uui
 def _move(
     database: Database, lease: Lease, snapshot: Snapshot, scores: Scores, places: Sequence[int]
 ) -> None:
-    for part in _parts(places, MOVED):
-        with _holding_up(database, lease.community_id) as session:
+    for part in _paced(_parts(places, MOVED)):
+        with database.writing() as session:
             fit_results.write_scores(session, lease, snapshot, scores, part)
 
 
@@ -167,8 +153,8 @@ def _settle_together(
 ) -> list[uuid.UUID]:
     """Settle these notes, and return those that must be settled each by itself."""
     others: list[uuid.UUID] = []
-    for part in _parts(note_ids, SETTLED):
-        with _holding_up(database, lease.community_id) as session:
+    for part in _paced(_parts(note_ids, SETTLED)):
+        with database.writing() as session:
             others += verdicts.settle_together(session, lease.community_id, part, cause)
     return others
 
@@ -188,10 +174,9 @@ def _finish(database: Database, lease: Lease, snapshot: Snapshot, milliseconds: 
 
 def _clear(database: Database, lease: Lease) -> None:
     """Delete the rows of earlier fits, while the lease still keeps other fits out."""
-    beside = _is_beside(database)
-    for _ in _paced(itertools.count(), beside=beside):
+    for _ in _paced(itertools.count()):
         with database.writing() as session:
-            if not refits.clear(session, lease, limit=ROWS_BESIDE if beside else ROWS):
+            if not refits.clear(session, lease, limit=ROWS):
                 return
 
 
@@ -203,35 +188,19 @@ def _give_back(database: Database, lease: Lease) -> None:
         log.exception("The lease of refit %d could not be given back; it runs out.", lease.version)
 
 
-@contextmanager
-def _holding_up(database: Database, community_id: uuid.UUID) -> Iterator[Session]:
-    """A transaction that raters of the community wait for, and then a pause as long as they had to."""
-    with database.writing() as session:
-        serialise(session, community_id)
-        began = time.monotonic()
-        yield session
-    time.sleep(max(YIELD, time.monotonic() - began))
-
-
 def _parts(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
     return (items[first : first + size] for first in range(0, len(items), size))
 
 
-def _is_beside(database: Database) -> bool:
-    """Whether others can write while this process writes rows that concern nobody else."""
-    return database.engine.dialect.name == "postgresql"
-
-
-def _paced(items: Iterable[Item], *, beside: bool = False) -> Iterator[Item]:
+def _paced(items: Iterable[Item]) -> Iterator[Item]:
     """Yield the items one by one, with a pause after each as long as its work took, so that others can write.
 
-    SQLite has one writer at a time, and gives its lock to the first that asks. ``beside``: nobody waits anyway.
+    SQLite has one writer at a time, and gives its lock to the first that asks.
     """
     for item in items:
         began = time.monotonic()
         yield item
-        took = time.monotonic() - began
-        time.sleep(max(YIELD, took / 2 if beside else took))
+        time.sleep(max(YIELD, time.monotonic() - began))
 
 
 @contextmanager
@@ -256,16 +225,3 @@ def _kept_alive(database: Database, lease: Lease) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
-
-
-@cache
-def give_back_large() -> None:
-    """From now on, give back freed arrays of ``LARGE`` bytes at once. Elsewhere than on glibc it does nothing.
-
-    By itself glibc does so only until the first of them was freed, and then keeps those of that size for later, each
-    thread for itself: some 30 MB more at the peak of a large refit.
-    """
-    try:
-        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, LARGE)
-    except (AttributeError, OSError, TypeError):  # another libc
-        return
