@@ -4,15 +4,13 @@ The same guards as for webhooks: https to public addresses only, each address ch
 deadline for everything. Redirects are followed, a few of them, and each target is checked like the first address.
 """
 
-import ssl
 import time
 from dataclasses import replace
 from urllib.parse import urljoin
 
 import httpx
 
-from app.adapters.net import Deadline, Dial, Guarded, Resolver, body, coding, system_addresses
-from app.adapters.net import dial as dial_address
+from app.adapters.net import Deadline, Guarded, body, coding
 from app.core.factcheck.feed_fetches import FEED_BYTES, Fetched
 from app.core.outbound import AllowList, BadAddress, check_url, excerpt_of
 
@@ -33,14 +31,12 @@ class HttpFeedFetcher:
     def __init__(
         self,
         allow: AllowList,
-        resolver: Resolver = system_addresses,
-        dial: Dial = dial_address,
-        tls: ssl.SSLContext | None = None,
+        guarded: Guarded | None = None,
         deadline: float = DEADLINE,
         most: int = FEED_BYTES,
     ) -> None:
         self._allow = allow
-        self._guarded = Guarded(resolver, dial, tls)
+        self._guarded = guarded or Guarded()
         self._seconds = deadline
         self._most = most
 

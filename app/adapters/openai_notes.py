@@ -10,7 +10,6 @@ import json
 import logging
 import re
 import secrets
-import ssl
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -109,7 +108,6 @@ class OpenAiCompatibleWriter:
         fallback: NoteWriter,
         classifiers: Sequence[Classifier] = (),
         deadline: float = 20.0,
-        tls: ssl.SSLContext | None = None,
     ) -> None:
         url = httpx.URL(base_url.rstrip("/") + "/chat/completions")
         self._url = url
@@ -120,7 +118,7 @@ class OpenAiCompatibleWriter:
         self._fallback = fallback
         self._classifiers = classifiers
         self._seconds = deadline
-        self._guarded = Guarded(tls=tls)
+        self._guarded = Guarded()
 
     def write(self, post: Post, item: Item | None) -> Draft:
         """Return a checked draft of the model, or the fallback's draft with the reason (see ``NoteWriter.write``)."""

@@ -5,14 +5,12 @@ a kept connection closes just as a POST is sent. The cost is a handshake: two co
 deliveries per second, well above the hundred promised.
 """
 
-import ssl
 import time
 from collections.abc import Mapping
 
 import httpx
 
-from app.adapters.net import Deadline, Dial, Guarded, Resolver, chunks, coding, system_addresses
-from app.adapters.net import dial as dial_address
+from app.adapters.net import Deadline, Guarded, chunks, coding
 from app.core.clock import now
 from app.core.outbound import AllowList, BadAddress, Target, check_url, excerpt_of, parse_retry_after
 from app.core.webhooks.sending import BAD_ADDRESS, TIMEOUT, Outcome
@@ -25,21 +23,11 @@ _ERROR_LENGTH = 300
 
 
 class HttpSender:
-    """Sends to public https URLs and to the hosts in ``allow``. Threads share one instance.
+    """Sends to public https URLs and to the hosts in ``allow``. Threads share one instance."""
 
-    ``resolver`` resolves names and ``dial`` opens connections; ``tls`` has the trusted authorities, by default those
-    that httpx ships.
-    """
-
-    def __init__(
-        self,
-        allow: AllowList,
-        resolver: Resolver = system_addresses,
-        dial: Dial = dial_address,
-        tls: ssl.SSLContext | None = None,
-    ) -> None:
+    def __init__(self, allow: AllowList, guarded: Guarded | None = None) -> None:
         self._allow = allow
-        self._guarded = Guarded(resolver, dial, tls)
+        self._guarded = guarded or Guarded()
 
     def send(self, url: str, body: bytes, headers: Mapping[str, str], deadline: float) -> Outcome:
         """POST ``body`` (see ``Sender.send``). The response's body is read for at most one second after its head.

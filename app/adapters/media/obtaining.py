@@ -7,7 +7,6 @@ its name and headers may lie.
 
 import hashlib
 import re
-import ssl
 import tempfile
 import time
 from typing import IO
@@ -16,8 +15,7 @@ from urllib.parse import quote, urldefrag, urljoin
 import httpx
 
 from app.adapters.media import pictures
-from app.adapters.net import Deadline, Dial, Guarded, Resolver, chunks, coding, system_addresses
-from app.adapters.net import dial as dial_address
+from app.adapters.net import Deadline, Guarded, chunks, coding
 from app.core import limits
 from app.core.attachments.fetching import FetchFailed, Obtained, PreparedFile
 from app.core.outbound import AllowList, BadAddress, check_url
@@ -128,19 +126,17 @@ _HEADERS = {
 class HttpObtainer:
     """Fetches from public https URLs and from the hosts in ``allow``. Threads share one instance.
 
-    ``resolver``, ``dial`` and ``tls`` are as in ``HttpSender``; ``first_seconds`` as ``FIRST_SECONDS``.
+    ``first_seconds`` is as ``FIRST_SECONDS``.
     """
 
     def __init__(
         self,
         allow: AllowList,
-        resolver: Resolver = system_addresses,
-        dial: Dial = dial_address,
-        tls: ssl.SSLContext | None = None,
+        guarded: Guarded | None = None,
         first_seconds: float = FIRST_SECONDS,
     ) -> None:
         self._allow = allow
-        self._guarded = Guarded(resolver, dial, tls)
+        self._guarded = guarded or Guarded()
         self._first_seconds = first_seconds
 
     def obtain(self, url: str, kind: AttachmentKind) -> Obtained:

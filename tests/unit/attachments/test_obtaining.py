@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from app.adapters.media.obtaining import HttpObtainer
+from app.adapters.net import Guarded
 from app.core import limits
 from app.core.attachments.fetching import FetchFailed
 from app.core.outbound import AllowList
@@ -126,7 +127,9 @@ def test_names_that_lead_inward_are_refused_before_anything_is_sent() -> None:
     for address in ("127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "64:ff9b::a00:1"):
         names = Names([address])
         with pytest.raises(FetchFailed) as caught:
-            HttpObtainer(AllowList(), names, dial).obtain("https://pictures.example.org/ä b.png#top", IMAGE)
+            HttpObtainer(AllowList(), Guarded(names, dial)).obtain(
+                "https://pictures.example.org/ä b.png#top", IMAGE
+            )
         assert (caught.value.reason, caught.value.retry) == (R.BAD_ADDRESS, False)
         assert names.asked == [("pictures.example.org", 443)]
     assert dialled == []

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from app.adapters.feed_fetcher import HttpFeedFetcher
+from app.adapters.net import Guarded
 from app.core.factcheck.feed_fetches import Fetched
 from app.core.outbound import AllowList
 from tests.unit.webhook_sender.conftest import Receiver, http, replying
@@ -89,12 +90,12 @@ def test_a_name_that_leads_into_the_internal_network_is_never_connected_to(serve
         raise OSError
 
     got = fetch(
-        "https://feeds.example.org/", resolver=lambda host, port: ["93.184.215.14", "10.0.0.5"], dial=dial
+        "https://feeds.example.org/", guarded=Guarded(lambda host, port: ["93.184.215.14", "10.0.0.5"], dial)
     )
     assert got.problem == "It cannot be reached: address not allowed: 10.0.0.5."
     # The redirect names a host whose address is private: it is refused after it is resolved, too.
     outside = server(http(302, Location="https://rebound.example.org/"))
-    got = fetch(outside.url, resolver=lambda host, port: ["127.0.0.1"])
+    got = fetch(outside.url, guarded=Guarded(lambda host, port: ["127.0.0.1"]))
     assert got.problem == "It cannot be reached: address not allowed: 127.0.0.1."
     assert (dialled, inside.connections) == ([], 0)
 

@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from app.adapters.net import Guarded
 from app.adapters.webhook_sender import HttpSender
 from app.core.outbound import AllowList
 from tests.unit.webhook_sender.conftest import PUBLIC, Names, Switchboard, Timed, http, replying
@@ -34,7 +35,7 @@ def tls_receiver(receive, authority):
 def test_a_public_name_is_reached_at_its_vetted_address_with_sni_and_host_kept(tls_receiver, authority):
     receiver, asked = tls_receiver()
     names, switchboard = Names([PUBLIC]), Switchboard(receiver.port)
-    sender = HttpSender(NOTHING_ALLOWED, names, switchboard, authority.trusting())
+    sender = HttpSender(NOTHING_ALLOWED, Guarded(names, switchboard, authority.trusting()))
 
     outcome = sender.send(URL, b"{}", {}, ENOUGH)
 
@@ -48,7 +49,7 @@ def test_a_public_name_is_reached_at_its_vetted_address_with_sni_and_host_kept(t
 def test_a_name_that_rebinds_after_the_lookup_is_still_reached_where_it_was_vetted(tls_receiver, authority):
     receiver, _ = tls_receiver()
     names, switchboard = Names([PUBLIC], ["127.0.0.1"]), Switchboard(receiver.port)
-    sender = HttpSender(NOTHING_ALLOWED, names, switchboard, authority.trusting())
+    sender = HttpSender(NOTHING_ALLOWED, Guarded(names, switchboard, authority.trusting()))
 
     first, second = (sender.send(URL, b"{}", {}, ENOUGH) for _ in range(2))
 
@@ -76,7 +77,7 @@ def test_a_name_that_rebinds_after_the_lookup_is_still_reached_where_it_was_vett
 )
 def test_no_connection_is_made_when_any_address_of_the_name_is_forbidden(trap, addresses):
     switchboard = Switchboard(trap.port)
-    outcome = HttpSender(NOTHING_ALLOWED, Names(addresses), switchboard).send(URL, b"{}", {}, ENOUGH)
+    outcome = HttpSender(NOTHING_ALLOWED, Guarded(Names(addresses), switchboard)).send(URL, b"{}", {}, ENOUGH)
     assert outcome.status is None
     assert outcome.error.startswith("address not allowed: ")
     assert not outcome.permanent, "the name's owner may mend its record before the next attempt"
@@ -100,7 +101,7 @@ def test_the_real_resolver_and_the_real_dial_refuse_this_machine(trap):
 
 def test_an_allowed_host_is_reached_over_plain_http_at_a_private_address(receive):
     receiver = receive(replying(http(200)))
-    sender = HttpSender(AllowList.parse(f"inside.test:{receiver.port}"), Names(["127.0.0.1"]))
+    sender = HttpSender(AllowList.parse(f"inside.test:{receiver.port}"), Guarded(Names(["127.0.0.1"])))
     assert sender.send(f"http://inside.test:{receiver.port}/", b"{}", {}, ENOUGH).delivered
     assert receiver.requests[0][1]["Host"] == f"inside.test:{receiver.port}"
 
@@ -114,7 +115,7 @@ def test_an_address_that_refuses_gives_way_to_the_next(receive):
         return socket.create_connection(("127.0.0.1", port), seconds)
 
     names = Names(["203.0.113.1", "203.0.113.2"])
-    sender = HttpSender(AllowList.parse("inside.test"), names, choosy)
+    sender = HttpSender(AllowList.parse("inside.test"), Guarded(names, choosy))
     assert sender.send(f"http://inside.test:{receiver.port}/", b"{}", {}, ENOUGH).delivered
 
 
@@ -122,7 +123,7 @@ def test_an_address_that_refuses_gives_way_to_the_next(receive):
 def test_an_ipv6_literal_is_dialled_however_it_is_spelled(receive, spelling):
     receiver = receive(replying(http(200)))
     switchboard = Switchboard(receiver.port)
-    sender = HttpSender(AllowList.parse("[::1]"), dial=switchboard)
+    sender = HttpSender(AllowList.parse("[::1]"), Guarded(dial=switchboard))
     assert sender.send(f"http://{spelling}:8080/", b"{}", {}, ENOUGH).delivered
     assert switchboard.dialled == [("::1", 8080)]
 
@@ -132,7 +133,7 @@ def test_an_ipv6_literal_is_dialled_however_it_is_spelled(receive, spelling):
     [socket.gaierror(socket.EAI_NONAME, "Name or service not known"), UnicodeError("label too long"), []],
 )
 def test_a_name_without_addresses_is_a_dns_failure_to_retry(failure):
-    outcome = HttpSender(NOTHING_ALLOWED, Names(failure)).send(URL, b"{}", {}, ENOUGH)
+    outcome = HttpSender(NOTHING_ALLOWED, Guarded(Names(failure))).send(URL, b"{}", {}, ENOUGH)
     assert outcome.error.startswith("dns: ")
     assert not outcome.permanent
 
@@ -147,7 +148,7 @@ def test_a_name_server_that_hangs_costs_the_deadline_and_holds_one_thread_per_na
             release.wait(60)
         return ["127.0.0.1"]
 
-    sender = HttpSender(AllowList.parse("stuck.test,quick.test"), hanging)
+    sender = HttpSender(AllowList.parse("stuck.test,quick.test"), Guarded(hanging))
     try:
         for _ in range(3):
             with Timed() as attempt:
@@ -163,7 +164,9 @@ def test_a_name_server_that_hangs_costs_the_deadline_and_holds_one_thread_per_na
 
 def test_a_certificate_for_another_name_is_refused_before_anything_is_sent(tls_receiver, authority):
     receiver, _ = tls_receiver(host="someone-else.example")
-    sender = HttpSender(NOTHING_ALLOWED, Names([PUBLIC]), Switchboard(receiver.port), authority.trusting())
+    sender = HttpSender(
+        NOTHING_ALLOWED, Guarded(Names([PUBLIC]), Switchboard(receiver.port), authority.trusting())
+    )
     outcome = sender.send(URL, b"{}", {}, ENOUGH)
     assert outcome.error.startswith("tls: ")
     assert HOST in outcome.error
@@ -173,7 +176,7 @@ def test_a_certificate_for_another_name_is_refused_before_anything_is_sent(tls_r
 
 def test_a_certificate_of_an_unknown_authority_is_refused(tls_receiver):
     receiver, _ = tls_receiver()
-    outcome = HttpSender(NOTHING_ALLOWED, Names([PUBLIC]), Switchboard(receiver.port)).send(
+    outcome = HttpSender(NOTHING_ALLOWED, Guarded(Names([PUBLIC]), Switchboard(receiver.port))).send(
         URL, b"{}", {}, ENOUGH
     )
     assert outcome.error.startswith("tls: ")
@@ -183,7 +186,7 @@ def test_a_certificate_of_an_unknown_authority_is_refused(tls_receiver):
 def test_a_public_address_in_the_url_needs_a_certificate_for_that_address(tls_receiver, authority):
     receiver, _ = tls_receiver(host=PUBLIC)
     switchboard = Switchboard(receiver.port)
-    sender = HttpSender(NOTHING_ALLOWED, Names(OSError("unused")), switchboard, authority.trusting())
+    sender = HttpSender(NOTHING_ALLOWED, Guarded(Names(OSError("unused")), switchboard, authority.trusting()))
     assert sender.send(f"https://{PUBLIC}:8443/", b"{}", {}, ENOUGH).delivered
     assert switchboard.dialled == [(PUBLIC, 8443)]
 
@@ -200,7 +203,9 @@ def silent(connection, receiver):
 @pytest.mark.parametrize("answer", [silent, dripping_handshake])
 def test_a_handshake_without_end_costs_the_deadline_and_no_more(receive, authority, answer):
     receiver = receive(answer)
-    sender = HttpSender(NOTHING_ALLOWED, Names([PUBLIC]), Switchboard(receiver.port), authority.trusting())
+    sender = HttpSender(
+        NOTHING_ALLOWED, Guarded(Names([PUBLIC]), Switchboard(receiver.port), authority.trusting())
+    )
     with Timed() as attempt:
         outcome = sender.send(URL, b"{}", {}, SHORT)
     assert outcome.error == "timeout: tls"
@@ -214,7 +219,9 @@ def test_a_server_that_speaks_no_tls_is_a_tls_failure(receive, authority, wire):
         connection.sendall(wire)
 
     receiver = receive(plain)
-    sender = HttpSender(NOTHING_ALLOWED, Names([PUBLIC]), Switchboard(receiver.port), authority.trusting())
+    sender = HttpSender(
+        NOTHING_ALLOWED, Guarded(Names([PUBLIC]), Switchboard(receiver.port), authority.trusting())
+    )
     outcome = sender.send(URL, b"{}", {}, ENOUGH)
     assert outcome.error.startswith("tls: ")
     assert not outcome.permanent
@@ -226,7 +233,9 @@ def test_a_hanging_answer_inside_tls_costs_the_deadline_and_no_more(tls_receiver
         receiver.closing.wait(60)
 
     receiver, _ = tls_receiver(answer=hanging)
-    sender = HttpSender(NOTHING_ALLOWED, Names([PUBLIC]), Switchboard(receiver.port), authority.trusting())
+    sender = HttpSender(
+        NOTHING_ALLOWED, Guarded(Names([PUBLIC]), Switchboard(receiver.port), authority.trusting())
+    )
     with Timed() as attempt:
         outcome = sender.send(URL, b"{}", {}, SHORT)
     assert outcome.error == "timeout"
