@@ -8,10 +8,8 @@ that a new version or the way back takes effect everywhere at once.
 
 import time
 import uuid
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import reduce
+from dataclasses import dataclass
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -24,11 +22,10 @@ from app.core.learning.logistic import Blend, Linear
 from app.core.models import LearnedCategory, LearnedModel, Learning, Request
 from app.core.permissions import Actor, Permission, require
 from app.core.recent import Recent
-from app.core.services.comparing import StoredPost, stored_posts
+from app.core.services.comparing import Comparison, StoredPost, stored_posts
 from app.core.texts import gettext as _
 from app.core.thresholds import threshold_sets
-from app.core.thresholds.outcomes import Outcome
-from app.core.thresholds.routing import Place, Route, Scored, decide, higher, place_of, raise_to
+from app.core.thresholds.routing import Scored, decide, higher, raise_to
 
 KEPT = 256
 """The number of communities whose models a process caches, most recently used; each takes up to 150 kB a category."""
@@ -157,49 +154,13 @@ MOST_SECONDS = 3.0
 SHOWN_SAMPLES = 20
 
 
-@dataclass(frozen=True)
-class Sample:
-    """A post that the version would route differently; ``outcome`` is what people decided, None without a decision."""
-
-    content: str
-    before: Route | None
-    after: Route | None
-    outcome: Outcome | None
-
-
-@dataclass(frozen=True)
-class Trial:
-    """What a version would change, over ``read`` posts; ``complete`` False: there were more than time allowed.
-
-    ``moved`` counts posts by their routes before and after; ``dropped`` the posts that would be let through and are
-    not now, by what people decided about them.
-    """
-
-    read: int
-    complete: bool
-    moved: Mapping[tuple[Place, Place], int]
-    dropped: Mapping[Outcome | None, int]
-    samples: Sequence[Sample]
-
-
-@dataclass
-class _Post:
-    """A stored post with its scores: of the category tried, and of the others as they were routed."""
-
-    content: str
-    outcome: Outcome | None
-    base: Scored | None = None
-    rules: Scored | None = None
-    others: dict[str, Scored] = field(default_factory=dict)
-
-
 def try_version(
     session: Session,
     actor: Actor,
     community_id: uuid.UUID,
     category: str,
     version: int,
-) -> Trial:
+) -> Comparison:
     """Route the newest posts with this version and with what is in force now, by the thresholds in force.
 
     ``version`` 0 is the other classifiers alone.
@@ -214,27 +175,15 @@ def try_version(
     new = _loaded(session, community_id, category, version)
     current = in_force(session, community_id).get(category, 0)
     old = load(session, community_id, category, current) if current else None
-    moved: Counter[tuple[Place, Place]] = Counter()
-    dropped: Counter[Outcome | None] = Counter()
-    samples: list[Sample] = []
-    read = 0
-    complete = True
+    compared = Comparison(shown=SHOWN_SAMPLES)
     of_people = Request.scored_at.is_not(None), Request.is_test.is_(False)
-    for stored in stored_posts(session, community_id, *of_people, most=MOST_TEXTS):
+    for post in stored_posts(session, community_id, *of_people, most=MOST_TEXTS):
         if time.monotonic() > end:
-            complete = False
+            compared.complete = False
             break
-        read += 1
-        post = _post(stored, category)
-        was, becomes = (decide(_scores(post, category, loaded), rules) for loaded in (old, new))
-        if place_of(was) == place_of(becomes):
-            continue
-        moved[place_of(was), place_of(becomes)] += 1
-        if becomes is None:
-            dropped[post.outcome] += 1
-        if len(samples) < SHOWN_SAMPLES:
-            samples.append(Sample(post.content, was, becomes, post.outcome))
-    return Trial(read, complete and read < MOST_TEXTS, moved, dropped, samples)
+        compared.add(post, *(decide(_scores(post, category, loaded), rules) for loaded in (old, new)))
+    compared.complete = compared.complete and compared.posts < MOST_TEXTS
+    return compared
 
 
 def _loaded(session: Session, community_id: uuid.UUID, category: str, version: int) -> Loaded | None:
@@ -247,30 +196,23 @@ def _loaded(session: Session, community_id: uuid.UUID, category: str, version: i
     return loaded
 
 
-def _scores(post: _Post, category: str, loaded: Loaded | None) -> dict[str, Scored]:
+def _scores(post: StoredPost, category: str, loaded: Loaded | None) -> dict[str, Scored]:
     """The scores that a post would have with this version, as ``requests.scoring`` combines them."""
-    own = post.base
-    if loaded is not None:
-        base = post.base or Scored(0.0, calibrated=False)
-        value = loaded.score(vectors_of(post.content), base.score)
-        own = Scored(round(value, 4), base.calibrated)
-    candidates = [scored for scored in (own, post.rules) if scored is not None]
-    if not candidates:
-        return post.others
-    return post.others | {category: reduce(higher, candidates)}
-
-
-def _post(stored: StoredPost, category: str) -> _Post:
-    post = _Post(stored.content, stored.outcome)
-    for score in stored.scores:
-        scored = score.scored
+    scores: dict[str, Scored] = {}
+    base: dict[str, Scored] = {}
+    for score in post.scores:
         if score.is_observed:
             continue
         if score.category != category:
             if score.is_routed:
-                raise_to(post.others, score.category, scored)
+                raise_to(scores, score.category, score.scored)
         elif score.classifier == COMMUNITY_RULES:
-            post.rules = higher(post.rules, scored) if post.rules is not None else scored
+            raise_to(scores, category, score.scored)
         elif score.classifier != COMMUNITY_MODEL:
-            post.base = higher(post.base, scored) if post.base is not None else scored
-    return post
+            raise_to(base, category, score.scored)
+    own = base.get(category)
+    if loaded is not None:
+        own = own or Scored(0.0, calibrated=False)
+        value = loaded.score(vectors_of(post.content), own.score)
+        own = Scored(round(value, 4), own.calibrated)
+    return scores if own is None else scores | {category: higher(own, scores.get(category, own))}

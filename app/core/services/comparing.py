@@ -77,9 +77,11 @@ class Comparison:
 
     ``failed``: posts that the service did not score in a trial. ``complete`` False: there were more posts, or there
     was no time for all. ``right`` and ``wrong`` count the differing posts by how people decided about them: right
-    where the later route agrees with them.
+    where the later route agrees with them. ``dropped`` counts those that the later route lets through, by what people
+    decided. ``samples`` are the first ``shown`` of the differing posts.
     """
 
+    shown: int = SHOWN_SAMPLES
     posts: int = 0
     routed_before: int = 0
     routed_after: int = 0
@@ -89,6 +91,7 @@ class Comparison:
     complete: bool = True
     right: int = 0
     wrong: int = 0
+    dropped: Counter[Outcome | None] = field(default_factory=Counter)
 
     @property
     def differing(self) -> int:
@@ -101,11 +104,13 @@ class Comparison:
         if place_of(before) == place_of(after):
             return
         self.moved[place_of(before), place_of(after)] += 1
+        if after is None:
+            self.dropped[post.outcome] += 1
         if post.outcome in outcomes.RIGHT | outcomes.WRONG:
             acts_more = _strictness(after) > _strictness(before)
             self.right += acts_more == (post.outcome in outcomes.RIGHT)
             self.wrong += acts_more != (post.outcome in outcomes.RIGHT)
-        if len(self.samples) < SHOWN_SAMPLES:
+        if len(self.samples) < self.shown:
             self.samples.append(Difference(post, before, after))
 
 

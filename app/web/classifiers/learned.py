@@ -7,9 +7,9 @@ from flask import Response, url_for
 
 from app.core.errors import Conflict, Invalid
 from app.core.learning import scorer, standing, versions
-from app.core.learning.scorer import Sample, Trial
 from app.core.permissions import Permission
 from app.core.services import comparing
+from app.core.services.comparing import Comparison, Difference
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 from app.core.thresholds.outcomes import Outcome
@@ -50,7 +50,7 @@ class TrialView:
     """The result of a trial, for the page."""
 
     version: int
-    found: Trial
+    found: Comparison
     days: int
     moved: Sequence[tuple[str, str, int]]
     dropped: Sequence[tuple[str, int]]
@@ -149,7 +149,7 @@ def _show(
     )
 
 
-def _trial(version: int, trial: Trial) -> TrialView:
+def _trial(version: int, trial: Comparison) -> TrialView:
     warn = auth.current_reader().account.content_warnings
     return TrialView(
         version,
@@ -165,13 +165,13 @@ def _most_first(pair: tuple[Outcome | None, int]) -> tuple[int, str]:
     return -pair[1], pair[0] or ""
 
 
-def _sample(sample: Sample, *, warn: bool) -> SampleRow:
+def _sample(sample: Difference, *, warn: bool) -> SampleRow:
     routes = [route for route in (sample.before, sample.after) if route is not None]
-    content = sample.content
+    content = sample.post.content
     return SampleRow(
         content if len(content) <= _SHOWN_CHARS else f"{content[:_SHOWN_CHARS]} …",
         any(is_veiled(route.category, warn=warn) for route in routes),
         place_words(place_of(sample.before)),
         place_words(place_of(sample.after)),
-        str(_OUTCOMES[sample.outcome]).capitalize(),
+        str(_OUTCOMES[sample.post.outcome]).capitalize(),
     )

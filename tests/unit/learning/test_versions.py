@@ -19,6 +19,7 @@ from app.core.learning.training import Outcome
 from app.core.models import Action, Community, HistoryEntry, LearnedModel, Learning, Request, Score
 from app.core.permissions import SYSTEM, Actor
 from app.core.requests import submitting
+from app.core.thresholds import outcomes
 from app.core.upkeep import erasure
 from app.core.vocabulary import ActionTier, Role
 from app.jobs import communities, registry, upkeep
@@ -538,11 +539,11 @@ def test_a_version_is_tried_on_stored_posts_before_it_scores(wiring: Wiring, cas
         with pytest.raises(NotFound):
             scorer.try_version(session, operator(cast), cast.community_id, "spam", 5)
     assert before == after
-    assert (trial.read, trial.complete) == (260, True)
+    assert (trial.posts, trial.complete) == (260, True)
     assert nothing.moved == {}
     dropped = sum(count for (_, now), count in trial.moved.items() if now is None)
     assert 30 < dropped == sum(trial.dropped.values())
-    assert trial.dropped[scorer.Outcome.DISMISSED] > 0.9 * dropped, "the forum had dismissed them"
+    assert trial.dropped[outcomes.Outcome.DISMISSED] > 0.9 * dropped, "the forum had dismissed them"
     assert len(trial.samples) == scorer.SHOWN_SAMPLES
 
 
