@@ -11,7 +11,7 @@ A budget limits how long a pack's rules may scan one text, and says which rule u
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from typing import Any
@@ -25,19 +25,15 @@ re2: Any = untyped_re2  # The library has no types.
 
 EDGE_BEFORE = r"(?:^|[^\pL\pN_])"
 EDGE_AFTER = r"(?:$|[^\pL\pN_])"
-# Every real edge also matches one of these, and they make a set several times smaller and faster to build.
-BROAD_BEFORE = "(?:^|[^a-z0-9_])"
-BROAD_AFTER = "(?:$|[^a-z0-9_])"
 PATTERN_MAX = 5_000
 PROGRAM_MAX = 20_000
 """Most instructions that one expression may compile to: a few characters such as ``\\pL{900}`` need a million."""
 _PROGRAM_MEMORY = 1 << 20  # Bytes: RE2 refuses an expression that needs more, instead of building it first.
-SET_MEMORY = 64 << 20  # Most bytes that a set may use for its states; it starts with almost none.
 SPANS_MAX = 200
 SEARCH_WORK = 40_000_000
 """Most instructions times bytes of one search where a person waits: at worst some tenths of a second."""
 SET_WORK = 20_000_000
-"""The same for a set, which takes longer per unit."""
+"""The same for all patterns of a pack together, one after the other."""
 REACH = 512
 """Bytes: a longer match may be missed, or cut short, where a text is searched in pieces."""
 
@@ -144,7 +140,6 @@ class Pattern:
 
     def __init__(self, core: str, before: bool = True, after: bool = True) -> None:
         self.source = f"{EDGE_BEFORE * before}({core}){EDGE_AFTER * after}"
-        self.broad = f"{BROAD_BEFORE * before}(?:{core}){BROAD_AFTER * after}"
 
     @cached_property
     def _compiled(self) -> Any:
@@ -196,26 +191,17 @@ class PatternSet:
     """Many patterns tested at once: which of them may match?
 
     Most patterns need some words that few texts have: one pass finds those words (RE2's FilteredRE2), however many
-    patterns there are. The others are a set, which is tested in one pass too. When a set exceeds its memory, RE2
-    answers as if nothing matched. Its first member matches every text; when it is missing from a result, the patterns
-    are tested one by one instead, so that no match is lost.
+    patterns there are. The few others are tested one by one.
     """
 
-    def __init__(self, patterns: Sequence[Pattern], memory: int = SET_MEMORY) -> None:
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
         self._patterns = tuple(patterns)
         self._filter: Any = re2.Filter()
         for pattern in patterns:
             self._filter.Add(pattern.source.encode(), _options())
         if patterns:
             self._filter.Compile()
-        self._always = self.possible(b"")
-        self._set: Any = re2.Set.SearchSet(_options(memory))
-        try:
-            for source in ("", *(patterns[index].broad for index in self._always)):
-                self._set.Add(source.encode())
-            self._set.Compile()
-        except re2.error:
-            self._set = None
+        self._always = frozenset(self.possible(b""))
 
     def possible(self, text: bytes) -> list[int]:
         """Indexes of the patterns whose words a text in small letters has, ascending: all that match, and more."""
@@ -223,19 +209,14 @@ class PatternSet:
 
     def candidates(self, text: bytes) -> list[int]:
         """Indexes of the patterns that match a text in small letters, or nearly so, ascending."""
-        found: set[int] = set()
-        without_words = set(self._always)
+        found = {n for n in self._always if self._patterns[n].hits(text)}
         # Of a long text in pieces: each has the words of a few patterns, the whole those of most.
         for start in range(0, max(1, len(text) - REACH), PIECE - REACH):
             end = min(len(text), start + PIECE)
             for n in self.possible(text[start:end]):
-                if n not in without_words and n not in found and self._patterns[n].hits(text, start, end):
+                if n not in self._always and n not in found and self._patterns[n].hits(text, start, end):
                     found.add(n)
-        matches: Iterable[int] = (self._set.Match(text) or ()) if self._set is not None else ()
-        indexes = sorted(matches)
-        if indexes and indexes[0] == 0:
-            return sorted([*found, *(self._always[index - 1] for index in indexes[1:])])
-        return sorted([*found, *(n for n in self._always if self._patterns[n].hits(text))])
+        return sorted(found)
 
 
 class TimeIsUp(Exception):

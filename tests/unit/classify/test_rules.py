@@ -206,10 +206,13 @@ def test_a_domain_is_not_read_through_disguises() -> None:
     assert compiled.read("gooooogle.com")[0] == {"hate": 0.6, "spam": 0.0}
 
 
-def test_a_set_that_outgrows_its_memory_still_answers() -> None:
-    patterns = [Pattern(f"w{n}(?: [^ ]+){{0,20}} x") for n in range(40)]
-    starved = PatternSet(patterns, memory=4_000)
-    assert starved.candidates(b"w3 and w4 then x") == [3, 4]
+def test_patterns_with_and_without_words_of_their_own_are_found_together() -> None:
+    patterns = [
+        *(Pattern(f"w{n}(?: [^ ]+){{0,20}} x") for n in range(40)),
+        Pattern(r"\d{3}"),
+        Pattern("[yz]{5}"),
+    ]
+    assert PatternSet(patterns).candidates(b"w3 and w4 then x 123") == [3, 4, 40]
 
 
 def test_rules_made_to_be_slow_are_stopped_and_the_slowest_is_named() -> None:
