@@ -19,7 +19,6 @@ from app.core.people.keys import LiveKey
 from app.core.people.profiles import Identity
 from app.core.permissions import Actor
 from app.core.security_events import SecurityEvent
-from app.core.upkeep import moving
 from app.core.vocabulary import KeyTemplate, Scope
 from app.throttle import LimitName, OverLimit, Standing
 from app.wiring import wired
@@ -74,22 +73,19 @@ def caller_in(session: Session, community_id: uuid.UUID) -> Caller:
     """Return the caller with the acting user's profile in this community (decision 0015).
 
     Needed by verbs that check who owns something. Call it in a writing session: it creates the profile of a user who
-    is new to the community, and gives it what bare ids of that user did there before (docs/integrate/api.md).
+    is new to the community.
     """
     current = caller()
-    profile_id = current.actor.profile_id
-    if profile_id is None:
+    if current.actor.profile_id is None:
         return current
     community = session.get_one(Community, community_id)
     identity = current.identity_in(community)
     if identity is None or identity == current.identity_in(current.home):
-        moving.take_over_former(session, current.actor, session.get_one(Profile, profile_id), community)
         return current
     asserted = current.asserted
     profile = profiles.ensure(
         session, *identity, display_name=asserted.username, trust_level=asserted.trust_level
     )
-    moving.take_over_former(session, current.actor, profile, community)
     return replace(current, actor=replace(current.actor, profile_id=profile.id), home=community)
 
 

@@ -22,9 +22,9 @@ from app.core.ids import require_id
 from app.core.models import Note, Request
 from app.core.notes import ai_notes, lists, notes, verdicts
 from app.core.notes.ai_notes import Draft, Post
+from app.core.people import profiles
 from app.core.permissions import Actor
 from app.core.requests import submitting
-from app.core.upkeep import moving
 from app.process.replica_reads import may_be_old
 from app.wiring import wired
 
@@ -44,7 +44,7 @@ def create_note(json_data: NoteCreate) -> Response:
         identity = user_profiles.resolve_identity(
             session, caller, json_data.author_id, community, "author_id"
         )
-        author = moving.ensure(session, caller.actor, identity, community)
+        author = profiles.ensure(session, *identity)
         note = notes.write(
             session,
             caller.actor,

@@ -25,7 +25,6 @@ from app.core.paging import paginate
 from app.core.panels import results
 from app.core.panels.results import Decided
 from app.core.people import profiles
-from app.core.upkeep import moving
 from app.process.replica_reads import may_be_old
 from app.wiring import wired
 
@@ -52,7 +51,7 @@ def create_rating(json_data: RatingCreate) -> Response:
     auth.count("ratings", str(person_id))
     with wired().database.writing() as session:
         caller = auth.caller_in(session, community_id)
-        rater = moving.ensure(session, caller.actor, identity, community)
+        rater = profiles.ensure(session, *identity)
         note = notes.get(session, caller.actor, json_data.note_id)
         level, ref = json_data.helpfulness_level, json_data.rater_id
         rated = ratings.rate(session, caller.actor, note, rater, level, rater_ref=ref)

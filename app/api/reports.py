@@ -19,10 +19,10 @@ from app.api.schemas.reports import (
 )
 from app.core.ids import require_id
 from app.core.models import Community, Report, Request
+from app.core.people import profiles
 from app.core.reports import lists, reporting
 from app.core.reports.reporting import NewReport
 from app.core.requests.submitting import Submission
-from app.core.upkeep import moving
 from app.process.replica_reads import may_be_old
 from app.wiring import wired
 
@@ -47,7 +47,7 @@ def create_report(json_data: ReportCreate) -> Response:
         identity = user_profiles.resolve_identity(
             session, caller, json_data.reporter_id, community, "reporter_id"
         )
-        reporter = moving.ensure(session, actor, identity, community)
+        reporter = profiles.ensure(session, *identity)
         actor = replace(actor, profile_id=auth.caller_in(session, community_id).actor.profile_id)
         reference = json_data.reporter_id or identity.user_id
         new = NewReport(

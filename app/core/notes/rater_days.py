@@ -42,17 +42,10 @@ def remove(session: Session, rating: Rating) -> None:
     )
 
 
-def move(
-    session: Session,
-    rater_id: uuid.UUID,
-    to_rater_id: uuid.UUID,
-    community_id: uuid.UUID | None,
-) -> None:
-    """Give the days of a rater to another one, in one community or (None) in all. The ratings move along."""
-    own = [_TABLE.c.rater_id == rater_id]
-    if community_id is not None:
-        own.append(_TABLE.c.community_id == community_id)
-    days = session.execute(sa.select(_TABLE.c.community_id, _TABLE.c.day).where(*own)).all()
+def move(session: Session, rater_id: uuid.UUID, to_rater_id: uuid.UUID) -> None:
+    """Give the days of a rater to another one. The ratings move along."""
+    own = _TABLE.c.rater_id == rater_id
+    days = session.execute(sa.select(_TABLE.c.community_id, _TABLE.c.day).where(own)).all()
     rows = [{"community_id": row.community_id, "day": row.day, "rater_id": to_rater_id} for row in days]
     bulk.insert(session.connection(), _TABLE, rows, skip_known=True)
-    session.execute(sa.delete(_TABLE).where(*own))
+    session.execute(sa.delete(_TABLE).where(own))

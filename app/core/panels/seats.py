@@ -145,20 +145,15 @@ def give_up(session: Session, profile_id: uuid.UUID) -> int:
     return len(ended)
 
 
-def move(
-    session: Session, profile_id: uuid.UUID, person_id: uuid.UUID, community_id: uuid.UUID | None = None
-) -> None:
-    """Move a profile's seats to another profile of the same person, as its ratings are; of one community, or of all.
+def move(session: Session, profile_id: uuid.UUID, person_id: uuid.UUID) -> None:
+    """Move a profile's seats to another profile of the same person, as its ratings are.
 
     A panel with both keeps both.
     """
     other = sa.orm.aliased(PanelSeat)
     has_one = sa.exists().where(other.panel_id == PanelSeat.panel_id, other.profile_id == person_id)
-    moving = [PanelSeat.profile_id == profile_id, sa.not_(has_one)]
-    if community_id is not None:
-        here = sa.select(Panel.id).where(Panel.community_id == community_id)
-        moving.append(PanelSeat.panel_id.in_(here))
-    bulk.change(session, sa.update(PanelSeat).where(*moving).values(profile_id=person_id))
+    moving = sa.update(PanelSeat).where(PanelSeat.profile_id == profile_id, sa.not_(has_one))
+    bulk.change(session, moving.values(profile_id=person_id))
 
 
 def open_of(profile_ids: Collection[uuid.UUID] | sa.Select[uuid.UUID]) -> sa.Select[uuid.UUID]:

@@ -19,8 +19,6 @@ WEB = "web"
 SERVICE_PLATFORM = "bridgenote"
 SERVICE_USER = "service"
 USER_PROFILE = "user profile"
-FORMER_PLATFORM = "discord"
-"""The platform of every user id that was sent without one, whatever the community's, before version 0.1.0."""
 GLOBAL_PLATFORMS = frozenset(
     {
         WEB,
@@ -252,10 +250,7 @@ def is_meant(
     is_own = (mentioned.platform == (platform or Community.platform)) & (
         is_here | (mentioned.provider_scope == "")
     )
-    was_own = (mentioned.platform == FORMER_PLATFORM) & mentioned.account_id.is_(None)
-    if platform is not None:
-        was_own &= Community.platform == platform
-    by_user_id = mentioned.platform_user_id.in_(references) & (is_own | was_own | (mentioned.platform == WEB))
+    by_user_id = mentioned.platform_user_id.in_(references) & (is_own | (mentioned.platform == WEB))
     of_account = sa.exists().where(
         person.id == profile_id,
         person.platform == WEB,
