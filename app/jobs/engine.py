@@ -41,11 +41,9 @@ APPLICATION = "bridgenote"
 APPLICATION_VERSION = "1"
 """Never changed: DBOS offers a job only to executors of the version that first claimed it."""
 QUEUE = "jobs"
-"""The queue of the service's own jobs, and of all jobs written by versions without partitions."""
+"""The queue of the service's own jobs."""
 COMMUNITIES = "community_jobs"
 """The queue of the communities' jobs, with a partition for each community."""
-FORMER_QUEUE, FORMER_POLL_SECONDS = "community_batches", 5.0
-"""Code from before migration 0064 enqueues the scoring of posts here."""
 SERVICE_POLLS = 2
 """How many times less often a process looks for the service's own jobs than for those of communities."""
 WORKFLOW = "bridgenote.job"
@@ -200,13 +198,12 @@ class Engine:
         self._client.register_queue(
             QUEUE, worker_concurrency=self._slots, polling_interval_sec=SERVICE_POLLS * self._poll_seconds
         )
-        for queue, seconds in ((COMMUNITIES, self._poll_seconds), (FORMER_QUEUE, FORMER_POLL_SECONDS)):
-            self._client.register_queue(
-                queue,
-                worker_concurrency=2 * self._slots,
-                partition_worker_concurrency=self._slots,
-                polling_interval_sec=seconds,
-            )
+        self._client.register_queue(
+            COMMUNITIES,
+            worker_concurrency=2 * self._slots,
+            partition_worker_concurrency=self._slots,
+            polling_interval_sec=self._poll_seconds,
+        )
         DBOS.launch()
 
     def stop(self, drain: float = 10.0) -> bool:

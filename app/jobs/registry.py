@@ -38,9 +38,6 @@ from app.jobs import (
 )
 from app.wiring import JobEngine, Wiring
 
-FORMER_SCORE_JOB = "score_request_slowly"
-"""Stored by code from before migration 0064."""
-
 
 def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     """Register every job with ``jobs``. The code that starts the engine also starts the periodic jobs."""
@@ -81,7 +78,6 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
             asking.weigh_scored(session, uuid.UUID(request_id), turn)
 
     by_id(submitting.SCORE_JOB, scorer.score)
-    by_id(FORMER_SCORE_JOB, scorer.score)
     by_id(FOLLOW_JOB, lambda request_id: scoring.follow(wiring, request_id))
     by_id(score_rows.OBSERVE_JOB, lambda request_id: scoring.observe(wiring, request_id), attempts=2)
     jobs.register(image_scoring.SCORE_IMAGES_JOB, score_images, attempts=3)
@@ -133,7 +129,7 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
 
 def give_up(wiring: Wiring, name: str, args: dict[str, Any], error: BaseException) -> None:
     """Mark the request, replay or other object whose job failed in its last attempt."""
-    if name in (submitting.SCORE_JOB, FORMER_SCORE_JOB):
+    if name == submitting.SCORE_JOB:
         with wiring.database.writing() as session:
             request_scoring.fail(session, uuid.UUID(args["request_id"]), f"{type(error).__name__}: {error}")
     elif name == replays.REPLAY_JOB:
