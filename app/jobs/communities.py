@@ -171,10 +171,5 @@ def find_attention(database: Database) -> None:
     with database.reading() as session:
         communities = attention.communities_to_look_at(session)
     for community_id in communities:
-        with part(f"finding out what community {community_id} needs"):
-            # Looked up without a lock: mostly nothing has changed, and writers need not wait to hear that.
-            with database.reading() as session:
-                has_changed = attention.has_changed(session, community_id)
-            if has_changed:
-                with database.writing() as session:
-                    attention.update(session, community_id)
+        with part(f"finding out what community {community_id} needs"), database.writing() as session:
+            attention.update(session, community_id)

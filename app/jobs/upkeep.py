@@ -6,6 +6,7 @@ Removals are listed in docs/run/operations.md. Each batch has a transaction of i
 import logging
 import os
 import uuid
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -51,41 +52,27 @@ def sweep(wiring: Wiring) -> None:
     What fails does not keep the rest.
     """
     limit = clock.now() - timedelta(days=wiring.settings.review_days)
-    # Looked up without a lock: mostly there is nothing to do, and writers need not wait to hear that.
     with wiring.database.reading() as session:
-        late = holds.overdue(session)
-        over = silences.due(session)
-        has_expired, has_stalled = expiry.has_expired(session, limit), overturns.has_stalled(session)
+        late, over = holds.overdue(session), silences.due(session)
     for hold_id in late:
         with part(f"carrying out the held decision {hold_id}"), wiring.database.writing() as session:
             holds.carry_out(session, hold_id)
     for action_id in over:
         with part(f"ending the silence {action_id}"), wiring.database.writing() as session:
             silences.end(session, action_id)
-    if has_expired:
-        with part("ending reviews without consensus"), wiring.database.writing() as session:
-            expiry.expire(session, limit)
-    if has_stalled:
-        with part("going on with overturns"), wiring.database.writing() as session:
-            overturns.enqueue_stalled(session)
-    with wiring.database.reading() as session:
-        has_forgotten = outcomes.has_forgotten(session, limit)
-    if has_forgotten:
-        with part("ending reports without a decision"):
-            repeat(wiring.database, partial(outcomes.end_forgotten, older_than=limit))
-    with wiring.database.reading() as session:
-        has_left_behind, has_lost = imports.has_left_behind(session), fetching.has_lost(session)
-        has_old = own_data_files.has_old(session)
-    if has_left_behind:
-        with part("going on with imports"), wiring.database.writing() as session:
-            imports.enqueue_stalled(session)
-            imports.stop_abandoned(session)
-    if has_lost:
-        with part("fetching attachments whose jobs were lost"), wiring.database.writing() as session:
-            fetching.enqueue_lost(session)
-    if has_old:
-        with part("removing files of own data"), wiring.database.writing() as session:
-            own_data_files.remove_old(session)
+    with part("ending reports without a decision"):
+        repeat(wiring.database, partial(outcomes.end_forgotten, older_than=limit))
+    steps: tuple[tuple[str, Callable[[Session], object]], ...] = (
+        ("ending reviews without consensus", partial(expiry.expire, older_than=limit)),
+        ("going on with overturns", overturns.enqueue_stalled),
+        ("going on with imports", imports.enqueue_stalled),
+        ("stopping imports that nobody finished", imports.stop_abandoned),
+        ("fetching attachments whose jobs were lost", fetching.enqueue_lost),
+        ("removing files of own data", own_data_files.remove_old),
+    )
+    for what, step in steps:
+        with part(what), wiring.database.writing() as session:
+            step(session)
 
 
 def prune(wiring: Wiring) -> None:

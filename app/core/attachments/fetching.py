@@ -145,30 +145,24 @@ def postpone(session: Session, attachment_id: uuid.UUID, seconds: float) -> None
         session.flush()
 
 
-def has_lost(session: Session) -> bool:
-    """Whether an attachment has lost its job."""
-    return session.scalar(sa.select(sa.exists().where(*_lost()))) is True
-
-
 def enqueue_lost(session: Session) -> int:
     """Give attachments that lost their job another one, for example after a restore. Return how many."""
     now = clock.now()
+    # The state as text: a parameter would keep the partial index from being used.
+    is_waiting = Attachment.state == sa.literal(
+        AttachmentState.WAITING, Attachment.state.type, literal_execute=True
+    )
     lost = session.scalars(
-        sa.select(Attachment).where(*_lost()).order_by(Attachment.due_at).limit(_LOST_AT_ONCE)
+        sa.select(Attachment)
+        .where(is_waiting, Attachment.due_at < now - LOST_AFTER)
+        .order_by(Attachment.due_at)
+        .limit(_LOST_AT_ONCE)
     ).all()
     for attachment in lost:
         attachment.due_at = now
         adding.enqueue(session, attachment.id, attachment.community_id)
     session.flush()
     return len(lost)
-
-
-def _lost() -> tuple[sa.ColumnElement[bool], ...]:
-    # The state as text: a parameter would keep the partial index from being used.
-    is_waiting = Attachment.state == sa.literal(
-        AttachmentState.WAITING, Attachment.state.type, literal_execute=True
-    )
-    return is_waiting, Attachment.due_at < clock.now() - LOST_AFTER
 
 
 def _waiting(session: Session, attachment_id: uuid.UUID) -> Attachment | None:

@@ -300,33 +300,21 @@ def enqueue(session: Session, found: DatasetImport, suffix: str = "") -> None:
     outbox.enqueue(session, IMPORT_JOB, args, community_id=found.community_id, key=key)
 
 
-def has_left_behind(session: Session) -> bool:
-    """Whether an import has stalled or was abandoned."""
-    either = sa.or_(sa.exists().where(_stalled()), sa.exists().where(_abandoned()))
-    return session.scalar(sa.select(either)) is True
-
-
 def enqueue_stalled(session: Session) -> None:
     """Enqueue running imports again that have had no batch for ``STALLED``: their job was lost."""
     now = clock.now()
-    for found in session.scalars(sa.select(DatasetImport).where(_stalled())):
+    stalled = DatasetImport.state.in_(RUNNING) & (DatasetImport.moved_at < now - STALLED)
+    for found in session.scalars(sa.select(DatasetImport).where(stalled)):
         enqueue(session, found, f":{int(now.timestamp() // STALLED.total_seconds())}")
 
 
 def stop_abandoned(session: Session) -> None:
     """Stop imports that waited too long for a person: their files and rows would never be deleted."""
-    for found in session.scalars(sa.select(DatasetImport).where(_abandoned())).all():
+    waiting = DatasetImport.state.in_((ImportState.COLUMNS, ImportState.READ))
+    abandoned = sa.select(DatasetImport).where(waiting, DatasetImport.moved_at < clock.now() - ABANDONED)
+    for found in session.scalars(abandoned).all():
         found.problem = lazy_gettext("It was left unfinished for a week.")
         end(session, found, ImportState.STOPPED)
-
-
-def _stalled() -> sa.ColumnElement[bool]:
-    return DatasetImport.state.in_(RUNNING) & (DatasetImport.moved_at < clock.now() - STALLED)
-
-
-def _abandoned() -> sa.ColumnElement[bool]:
-    waiting = (ImportState.COLUMNS, ImportState.READ)
-    return DatasetImport.state.in_(waiting) & (DatasetImport.moved_at < clock.now() - ABANDONED)
 
 
 def _locked(session: Session, actor: Actor, import_id: uuid.UUID) -> DatasetImport:

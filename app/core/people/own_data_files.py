@@ -86,11 +86,6 @@ def remove(session: Session, account_id: uuid.UUID) -> None:
     bulk.change(session, sa.delete(OwnDataFile).where(OwnDataFile.account_id == account_id))
 
 
-def has_old(session: Session) -> bool:
-    """Whether a file is older than it is kept."""
-    return session.scalar(sa.select(OwnDataFile.id).where(_is_old()).limit(1)) is not None
-
-
 def remove_old(session: Session) -> None:
     """Remove files that are older than they are kept."""
     bulk.change(session, sa.delete(OwnDataFile).where(_is_old()))

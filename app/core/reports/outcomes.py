@@ -112,11 +112,6 @@ def _forgotten(older_than: datetime) -> sa.Select[uuid.UUID]:
     )
 
 
-def has_forgotten(session: Session, older_than: datetime) -> bool:
-    """Whether ``end_forgotten`` has anything to do."""
-    return session.execute(_forgotten(older_than).limit(1)).first() is not None
-
-
 def end_forgotten(session: Session, older_than: datetime) -> bool:
     """End old reports of posts that no review is open about: as their post was decided, else without a decision.
 

@@ -186,19 +186,11 @@ def carry_on(session: Session, overturn_id: uuid.UUID, settled: int) -> None:
 def enqueue_stalled(session: Session) -> None:
     """Enqueue the next batch again for running overturns that have had no batch for ``STALLED``."""
     period = int(clock.now().timestamp() // STALLED.total_seconds())
-    for overturn in session.scalars(_stalled()).all():
-        _enqueue(session, overturn, f":{period}")
-
-
-def has_stalled(session: Session) -> bool:
-    """Whether there is anything for ``enqueue_stalled`` to do."""
-    return session.scalar(_stalled().with_only_columns(Overturn.id).limit(1)) is not None
-
-
-def _stalled() -> sa.Select[Any]:
-    return sa.select(Overturn).where(
+    stalled = sa.select(Overturn).where(
         Overturn.state == OverturnState.RUNNING, Overturn.moved_at < clock.now() - STALLED
     )
+    for overturn in session.scalars(stalled).all():
+        _enqueue(session, overturn, f":{period}")
 
 
 def _undo(session: Session, actor: Actor, overturn: Overturn, action_id: uuid.UUID) -> str | None:

@@ -76,12 +76,6 @@ def communities_to_look_at(session: Session) -> Sequence[uuid.UUID]:
     return session.scalars(sa.select(Community.id).where(which).order_by(Community.id)).all()
 
 
-def has_changed(session: Session, community_id: uuid.UUID) -> bool:
-    """Whether a condition has begun or ended. Read without a lock; five bounded queries."""
-    begun, ended = _changes(session, session.get_one(Community, community_id))
-    return bool(begun or ended)
-
-
 def update(session: Session, community_id: uuid.UUID) -> list[HistoryEntry]:
     """Tell the conditions that have begun, and forget those that have ended. Return the new history entries.
 

@@ -177,8 +177,6 @@ def test_old_reports_that_nobody_was_asked_about_end_without_a_decision(scene: S
     scene.report(scene.person("ann"))
     advance(days=15)
     limit = clock.now() - timedelta(days=14)
-    with scene.wiring.database.reading() as session:
-        assert outcomes.has_forgotten(session, limit)
     with scene.wiring.database.writing() as session:
         assert outcomes.end_forgotten(session, older_than=limit)
     assert scene.heard() == [("ann", "none")]
