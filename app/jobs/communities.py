@@ -7,11 +7,7 @@ none is open while a panel's roll is read or a model is trained.
 import logging
 import time
 import uuid
-from collections.abc import Callable, Sequence
 
-from sqlalchemy.orm import Session
-
-from app.core.actions.opening import complete_post_facts
 from app.core.db import Database
 from app.core.insights import rollups
 from app.core.learning import schedule, training
@@ -142,28 +138,14 @@ def roll_up(database: Database, *, seconds: float = ROLL_UP_MOST_SECONDS) -> Non
     end = time.monotonic() + seconds
     with database.reading() as session:
         uncounted = rollups.due(session)
-    if not _repeat(database, uncounted, rollups.roll_up, end):
-        return
-    with database.writing() as session:
-        complete_post_facts(session)
-
-
-def _repeat(
-    database: Database,
-    communities: Sequence[uuid.UUID],
-    step: Callable[[Session, uuid.UUID], bool],
-    end: float,
-) -> bool:
-    """Take steps for each community until one says that it was the last; return False when the time is over first."""
-    for community_id in communities:
+    for community_id in uncounted:
         with part(f"counting the statistics of community {community_id}"):
             is_last = False
             while not is_last:
                 if time.monotonic() > end:
-                    return False
+                    return
                 with database.writing() as session:
-                    is_last = step(session, community_id)
-    return True
+                    is_last = rollups.roll_up(session, community_id)
 
 
 def find_attention(database: Database) -> None:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.actions import actions, opening
+from app.core.actions import actions
 from app.core.history.reason import Reason
 from app.core.models import Action, Note, Request
 from app.core.paging import Slice
@@ -164,21 +164,6 @@ def test_a_rare_text_is_looked_for_in_all_items_and_a_common_one_in_the_most_urg
             assert search("lighthouse") == ([one for one in urgent[:2] if one == posts[3]], True), (
                 "if the newest posts tell that it is common, the index is not asked"
             )
-
-
-def test_actions_that_the_version_before_opened_get_channel_and_language_from_their_posts(
-    wiring: Wiring, cast: Cast
-) -> None:
-    submit(wiring, cast, f"{factories.REVIEWED} Where is this?", 1, "market")
-    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
-    with wiring.database.writing() as session:
-        session.execute(sa.update(Request).values(language="en"))
-        session.execute(sa.update(Action).values(platform_channel_id=None, language=None))
-    assert found(wiring, cast, channel="market") == []
-    for filled in (1, 0):
-        with wiring.database.writing() as session:
-            assert opening.complete_post_facts(session) == filled
-    assert len(found(wiring, cast, channel="market", languages=("en",))) == 1
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

@@ -22,7 +22,6 @@ from app.core.history import facts
 from app.core.history.reason import Reason
 from app.core.ids import new_id
 from app.core.models import Action, Decision, Note, Request
-from app.core.models.decisions import QUEUED
 from app.core.permissions import SYSTEM
 from app.core.states import Move
 from app.core.thresholds.routing import Route
@@ -225,28 +224,3 @@ def set_language(session: Session, request_id: uuid.UUID, language: str) -> None
     ).all()
     if ids:
         facts.write_language(session, ids, language)
-
-
-def complete_post_facts(session: Session) -> int:
-    """Give actions under review the channel and language of their posts where they lack them; return how many.
-
-    While several machines are upgraded one after the other, those with the version before still open actions without.
-    """
-    lacking = sa.or_(
-        sa.and_(Action.platform_channel_id.is_(None), Request.platform_channel_id.is_not(None)),
-        sa.and_(Action.language.is_(None), Request.language.is_not(None)),
-    )
-    rows = session.execute(
-        sa.select(Action.id, Request.platform_channel_id, Request.language)
-        .join(Request, Request.id == Action.request_id)
-        .where(sa.text(f"moderation_actions.{QUEUED}"), lacking)
-        .limit(1_000)
-    ).all()
-    for action_id, channel, language in rows:
-        bulk.change(
-            session,
-            sa.update(Action)
-            .where(Action.id == action_id)
-            .values(platform_channel_id=channel, language=language, updated_at=Action.updated_at),
-        )
-    return len(rows)
