@@ -234,25 +234,23 @@ class ReadingSession(Session):
         return super().get_bind(*args, **given)
 
 
-def serialise(session: Session, community_id: uuid.UUID) -> bool:
-    """Lock the community for other writers until this transaction ends. Return whether this call took the lock.
+def serialise(session: Session, community_id: uuid.UUID) -> None:
+    """Lock the community for other writers until this transaction ends.
 
     The history chain and the strictly increasing ``decided_at`` need it. SQLite has only one writer anyway; PostgreSQL
     takes an advisory transaction lock.
-    Verbs call this before any row lock, so two of them cannot deadlock. The one exception is the scoring of a post
-    (``requests.scoring.record_scores``): with a repetition of itself it may, and the database then ends one of them.
+    Verbs call this before any row lock, so two of them cannot deadlock.
 
-    Only the first call in a transaction costs a statement. On SQLite it returns False: the transaction has the lock.
+    Only the first call in a transaction costs a statement.
     """
     if session.get_bind().dialect.name != "postgresql":
-        return False
+        return
     held: dict[uuid.UUID, SessionTransaction] = session.info.setdefault("serialised", {})
     if is_within(session, held.get(community_id)):
-        return False
+        return
     key = int.from_bytes(community_id.bytes[-8:], "big", signed=True)
     session.connection().execute(_LOCK, {"key": key})
     held[community_id] = innermost(session)
-    return True
 
 
 def serialise_and_reload(session: Session, row: Any) -> None:

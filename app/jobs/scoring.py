@@ -19,7 +19,6 @@ from app.core.models import Request
 from app.core.requests import following, post_facts, score_rows, scoring, submitting, waiting
 from app.core.requests.post_facts import ReadFacts
 from app.core.requests.scoring import Classified
-from app.core.requests.scorings import Scoring
 from app.core.requests.waiting import Found, Waiting
 from app.core.vocabulary import ServiceMode
 from app.wiring import Wiring
@@ -88,10 +87,10 @@ class Scorer:
         stored = {post.request_id for post in classified}
         left = [post.id for post in leased if post.id not in stored]
         try:
-            try:
-                self._store(classified, left)
-            except scoring.StateChanged:
-                self._store(classified, left, is_locked_first=True)
+            with self._wiring.database.writing() as session:
+                waiting.release(session, left)
+                if classified:
+                    scoring.record_several(session, classified)
         except Exception as error:
             # Whichever of them it was: each goes its own way, and the one that fails does so in its own job.
             log.warning(
@@ -125,14 +124,6 @@ class Scorer:
                 break
         return classified
 
-    def _store(
-        self, posts: Sequence[Classified], left: Sequence[uuid.UUID], *, is_locked_first: bool = False
-    ) -> None:
-        with self._wiring.database.writing() as session:
-            waiting.release(session, left)
-            if posts:
-                scoring.record_several(session, posts, is_locked_first=is_locked_first)
-
     def _leave_alone(self, request_ids: Iterable[uuid.UUID]) -> None:
         if len(self._alone) >= _ALONE_KEPT:
             self._alone.clear()
@@ -159,10 +150,10 @@ def _score_alone(wiring: Wiring, post: Waiting | Request, classifiers: Sequence[
         language = detect(post.content)
         facts = _facts(wiring, [post.id]).get(post.id)
         scorings = scoring.classify(classifiers, post, language, facts)
-        try:
-            _record(wiring, post, scorings, language, facts)
-        except scoring.StateChanged:
-            _record(wiring, post, scorings, language, facts, is_locked_first=True)
+        with wiring.database.writing() as session:
+            scoring.record_scores(session, post.id, scorings, language, facts)
+            if isinstance(post, Request):
+                score_rows.enqueue_observing(session, post.community_id, post.id)
 
 
 def _traces(wiring: Wiring, request_ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, str]:
@@ -177,21 +168,6 @@ def _facts(wiring: Wiring, request_ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUI
     """What rules may ask about these posts, by request."""
     with wiring.database.reading() as session:
         return post_facts.read(session, request_ids)
-
-
-def _record(
-    wiring: Wiring,
-    post: Waiting | Request,
-    scorings: Sequence[Scoring],
-    language: str | None,
-    facts: ReadFacts | None,
-    *,
-    is_locked_first: bool = False,
-) -> None:
-    with wiring.database.writing() as session:
-        scoring.record_scores(session, post.id, scorings, language, facts, is_locked_first=is_locked_first)
-        if isinstance(post, Request):
-            score_rows.enqueue_observing(session, post.community_id, post.id)
 
 
 def follow(wiring: Wiring, request_id: uuid.UUID) -> None:

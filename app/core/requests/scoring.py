@@ -48,10 +48,6 @@ PAUSED = lazy_gettext("automatic actions were paused")
 NOT_FINISHED = lazy_gettext("a classifier could not finish")
 
 
-class StateChanged(Exception):
-    """The request or its community changed while its scores were being stored."""
-
-
 class Unfinished(Exception):
     """A classifier that a category requires failed, and the category says to try again (decision 0036)."""
 
@@ -95,32 +91,25 @@ def record_scores(
     scorings: Sequence[Scoring],
     language: str | None = None,
     facts: ReadFacts | None = None,
-    *,
-    is_locked_first: bool = False,
 ) -> Action | None:
     """``record_several`` for one request. Return the opened action, or None."""
     posts = [Classified(request_id, scorings, language, facts)]
-    return record_several(session, posts, is_locked_first=is_locked_first).get(request_id)
+    return record_several(session, posts).get(request_id)
 
 
-def record_several(
-    session: Session, posts: Sequence[Classified], *, is_locked_first: bool = False
-) -> dict[uuid.UUID, Action]:
+def record_several(session: Session, posts: Sequence[Classified]) -> dict[uuid.UUID, Action]:
     """Store the scores of requests of one community and route each by the thresholds in force.
 
     Return the opened actions by request. A request that has not been started yet is started and routed here.
-    The community is locked late, after the rows that need no lock; ``is_locked_first`` locks it before anything is
-    read. However many requests there are, most tables take one statement (decision 0004).
+    However many requests there are, most tables take one statement (decision 0004).
 
     Raises:
         Unfinished: a required classifier failed, and scoring should be tried again. Nothing is stored.
-        StateChanged: a request or the community changed before the lock. Roll back, and call with ``is_locked_first``.
     """
     which = {"requests": [post.request_id for post in posts]}
-    if is_locked_first:
-        which_one = Request.id == posts[0].request_id
-        community_id = session.scalars(sa.select(Request.community_id).where(which_one)).one()
-        serialise(session, community_id)
+    of_first = sa.select(Request.community_id).where(Request.id == posts[0].request_id)
+    # A pause applies from its commit on, also to requests that are being scored; so does every other change.
+    serialise(session, session.scalars(of_first).one())
     found = {
         row[0].id: row
         for row in session.execute(_STATE, which, execution_options={"populate_existing": True})
@@ -129,27 +118,21 @@ def record_several(
     rows = [(post, row) for post, row in rows if _may_be_recorded(session, row[0])]
     if not rows:
         return {}
-    _, community, author_id, has_samples, named, *_, threshold_set_id = rows[0][1]
+    _, community, author_id, has_samples, named, threshold_set_id, *_ = rows[0][1]
     version, rules = threshold_sets.rules_of(session, threshold_set_id)
     now = clock.now()
     routings = [
-        _routed(post, row[0], community, rules, is_decided=row[-2], is_reviewed=row[-3]) for post, row in rows
+        _routed(post, row[0], community, rules, is_decided=row.is_decided, is_reviewed=row.is_reviewed)
+        for post, row in rows
     ]
-    of_several = {row[0].id for _, row in rows if row[_HAS_OTHERS]}
+    of_several = {row[0].id for _, row in rows if row.has_others}
     if of_several:
-        if not is_locked_first:
-            raise StateChanged  # only under the lock does what is found out about the others stay so
         placed = _place(session, [one for one in routings if one.request.id in of_several], now)
         routings = [routing for routing in routings if routing.request.id not in placed]
     score_rows.store(session, [line for routing in routings for line in routing.rows(now)])
     score_rows.store_posts(session, [(routing.request, routing.best) for routing in routings], now)
     kept_facts.store(session, [one.post.facts for one in routings if one.post.facts is not None])
     _write_notes(session, routings, author_id)
-    if serialise(session, community.id) and not is_locked_first:
-        # A pause applies from its commit on, also to requests that are being scored; so does every other change.
-        seen = {row[0]: list(row[1:]) for row in session.connection().execute(_SEEN_OF, which)}
-        if any(seen.get(post.request_id) != list(row[5:]) for post, row in rows):
-            raise StateChanged
     scorings.record_slow_rules(
         session, community.id, [late for post, _ in rows for late in timeouts(post.scorings)]
     )
@@ -307,36 +290,29 @@ def _apply_route(session: Session, routing: _RoutedRequest, opened: Opened | Non
     opening.announce(session, opened)
 
 
-_SEEN = (
-    Request.status,
-    Request.scored_at,
-    Request.withdrawn_at,
-    Community.paused_at,
-    Community.archived_at,
-    posts.HAS_OTHERS,
-    Request.is_followed,
-    sa.exists()
-    .where(
-        Action.request_id == Request.id,
-        Action.action_tier.is_not(None),  # a step is about the author
-        Action.action_state == ActionState.UNDER_REVIEW,
+_STATE = (
+    sa.select(
+        Request,
+        Community,
+        profiles.SERVICE_PROFILE,
+        sampling.ASKS,
+        events.NAMES_EVENTS,
+        threshold_sets.in_force(Community.id),
+        posts.HAS_OTHERS.label("has_others"),
+        sa.exists()
+        .where(
+            Action.request_id == Request.id,
+            Action.action_tier.is_not(None),  # a step is about the author
+            Action.action_state == ActionState.UNDER_REVIEW,
+        )
+        .correlate(Request)
+        .label("is_reviewed"),
+        sa.exists().where(Decision.request_id == Request.id).correlate(Request).label("is_decided"),
     )
-    .correlate(Request),
-    sa.exists().where(Decision.request_id == Request.id).correlate(Request),
-    threshold_sets.in_force(Community.id),
-)
-"""What the route of a request depends on, and who waits for it."""
-_HAS_OTHERS = -5
-"""The place of ``posts.HAS_OTHERS`` in a row of ``_STATE``."""
-_STATE, _SEEN_OF = (
-    sa.select(*columns)
     .join_from(Request, Community, Community.id == Request.community_id)
     .where(Request.id.in_(sa.bindparam("requests", expanding=True)))
-    for columns in (
-        (Request, Community, profiles.SERVICE_PROFILE, sampling.ASKS, events.NAMES_EVENTS, *_SEEN),
-        (Request.id, *_SEEN),
-    )
 )
+"""What the route of a request depends on."""
 
 
 def _may_be_recorded(session: Session, request: Request) -> bool:
