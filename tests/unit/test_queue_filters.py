@@ -13,13 +13,14 @@ from app.core import clock
 from app.core.actions import actions
 from app.core.history.reason import Reason
 from app.core.models import Action, Note, Request
+from app.core.models.decisions import HIDDEN
 from app.core.paging import Slice
 from app.core.people import member_lists
 from app.core.permissions import SYSTEM
 from app.core.requests import reading, scoring, submitting
 from app.core.review import (
     action_history,
-    authors,
+    author_pages,
     claims,
     conditions,
     post_search,
@@ -174,7 +175,7 @@ def test_sqlite_plans_well_with_and_without_statistics(wiring: Wiring, cast: Cas
         wiring,
         lambda session: (
             queue.queue(session, max_, cast.community_id, QueueFilter(), size=50),
-            authors.hidden_posts(session, cast.community_id, ["mallory", "trudy"]),
+            author_pages.counts(session, cast.community_id, ["mallory", "trudy"], HIDDEN),
             conditions.open_counts(session, max_, cast.community_id),
             second_looks.waiting(session, max_, cast.community_id, SecondLookFilter(), limit=50),
         ),

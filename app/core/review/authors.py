@@ -1,7 +1,7 @@
 """Authors: their earlier posts in a community with the outcomes, and the moderators' lasting note about them."""
 
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -12,7 +12,6 @@ from app.core.actions import actions
 from app.core.db import serialise
 from app.core.errors import Forbidden, Invalid
 from app.core.models import Action, AuthorNote, Request
-from app.core.models.decisions import HIDDEN
 from app.core.models.notes import judged_by_itself
 from app.core.permissions import Actor, Permission, require
 from app.core.texts import gettext as _
@@ -56,18 +55,6 @@ def earlier_posts(session: Session, actor: Actor, action: Action) -> Sequence[Ea
     ).all()
     newest = actions.newest_of(session, [post.id for post in requests])
     return [EarlierPost(post, newest.get(post.id)) for post in requests]
-
-
-def hidden_posts(session: Session, community_id: uuid.UUID, authors: Collection[str]) -> dict[str, int]:
-    """How many posts of these authors are hidden now, by author; one query on an index of hidden posts."""
-    if not authors:
-        return {}
-    rows = session.execute(
-        sa.select(Action.platform_author_id, sa.func.count())
-        .where(Action.community_id == community_id, Action.platform_author_id.in_(authors), sa.text(HIDDEN))
-        .group_by(Action.platform_author_id)
-    )
-    return {author: count for author, count in rows if author}
 
 
 def note_versions(

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from app.core import clock, outbox, paging
+from app.core import bulk, clock, outbox, paging
 from app.core.db import serialise
 from app.core.errors import Conflict
 from app.core.history import chain as history
@@ -223,10 +223,7 @@ def prune_attempts(session: Session, older_than: datetime, *, limit: int = 5_000
     One statement over a month of attempts would block every other writer of SQLite.
     """
     old = sa.select(Attempt.id).where(Attempt.at < older_than).limit(limit)
-    result = session.execute(
-        sa.delete(Attempt).where(Attempt.id.in_(old)).execution_options(synchronize_session=False)
-    )
-    return int(result.rowcount)  # type: ignore[attr-defined]  # a DELETE's result is a CursorResult
+    return bulk.change(session, sa.delete(Attempt).where(Attempt.id.in_(old)))
 
 
 def clauses(filters: Filters) -> list[sa.ColumnElement[bool]]:
@@ -299,7 +296,8 @@ def send_again(session: Session, which: sa.ColumnElement[bool], states: Collecti
         .order_by(Delivery.id)
         .with_for_update(key_share=True)
     )
-    result = session.execute(
+    count = bulk.change(
+        session,
         sa.update(Delivery)
         .where(Delivery.id.in_(rows))
         .values(
@@ -310,10 +308,8 @@ def send_again(session: Session, which: sa.ColumnElement[bool], states: Collecti
             leased_by=None,
             leased_until=None,
             updated_at=now,
-        )
-        .execution_options(synchronize_session=False)
+        ),
     )
-    count = int(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
     if count:
         outbox.wake_dispatcher(session)
     return count

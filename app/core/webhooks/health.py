@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
-from app.core import clock, outbox, quantiles
+from app.core import bulk, clock, outbox, quantiles
 from app.core.history import chain as history
 from app.core.history import notices
 from app.core.history.reason import Reason
@@ -70,12 +70,8 @@ def change_due(session: Session, webhook_id: uuid.UUID, which: sa.ColumnElement[
         .order_by(Delivery.id)
         .with_for_update(key_share=True)
     )
-    session.execute(
-        sa.update(Delivery)
-        .where(Delivery.id.in_(rows))
-        .values(updated_at=clock.now(), **values)
-        .execution_options(synchronize_session=False)
-    )
+    changed = sa.update(Delivery).where(Delivery.id.in_(rows))
+    bulk.change(session, changed.values(updated_at=clock.now(), **values))
 
 
 def forget_failures(webhook: Webhook) -> None:

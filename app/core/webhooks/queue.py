@@ -18,6 +18,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from app.core import bulk
 from app.core.db import serialise
 from app.core.models import Attempt, Delivery, Event, Request, Webhook
 from app.core.outbound import RETRY_AFTER_LIMIT
@@ -205,12 +206,8 @@ def _lease(
     ).all()
     if not rows:
         return []
-    session.execute(
-        sa.update(Delivery)
-        .where(Delivery.id.in_([row[0] for row in rows]))
-        .values(leased_by=owner, leased_until=now + timedelta(seconds=lease_seconds))
-        .execution_options(synchronize_session=False)
-    )
+    leased = sa.update(Delivery).where(Delivery.id.in_([row[0] for row in rows]))
+    bulk.change(session, leased.values(leased_by=owner, leased_until=now + timedelta(seconds=lease_seconds)))
     try:
         secrets = tuple(signing.live_secrets(session, webhook, sealer, now))
     except SealBroken:

@@ -30,7 +30,7 @@ import rfc8785
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import limits
+from app.core import bulk, limits
 from app.core.errors import Invalid
 from app.core.ids import new_id
 from app.core.models import FormerSecret, Webhook
@@ -297,11 +297,7 @@ def replace_secret(session: Session, webhook: Webhook, sealer: Sealer, secret: s
 def forget_former_secrets(session: Session, webhook: Webhook) -> None:
     """Delete all replaced secrets of a webhook."""
     webhook.previous_secret, webhook.previous_until = None, None
-    session.execute(
-        sa.delete(FormerSecret)
-        .where(FormerSecret.webhook_id == webhook.id)
-        .execution_options(synchronize_session=False)
-    )
+    bulk.change(session, sa.delete(FormerSecret).where(FormerSecret.webhook_id == webhook.id))
 
 
 def _keep_previous(session: Session, webhook: Webhook, sealer: Sealer, now: datetime) -> None:
@@ -315,11 +311,10 @@ def _keep_previous(session: Session, webhook: Webhook, sealer: Sealer, now: date
             session.add(FormerSecret(id=identity, webhook_id=webhook.id, secret=secret, until=until))
             session.flush()
     kept = [row.id for row in session.scalars(_before(webhook, now))]
-    session.execute(
-        sa.delete(FormerSecret)
-        .where(FormerSecret.webhook_id == webhook.id, FormerSecret.id.not_in(kept))
-        .execution_options(synchronize_session=False)
+    others = sa.delete(FormerSecret).where(
+        FormerSecret.webhook_id == webhook.id, FormerSecret.id.not_in(kept)
     )
+    bulk.change(session, others)
 
 
 def _before(webhook: Webhook, now: datetime) -> sa.Select[FormerSecret]:

@@ -15,10 +15,11 @@ from app.core import clock, limits, scoring
 from app.core.actions import opening
 from app.core.communities import settings as community_settings
 from app.core.models import Action, Note, Request
+from app.core.models.decisions import HIDDEN as IS_HIDDEN
 from app.core.permissions import Actor
 from app.core.reports import sums
 from app.core.reports.weighing import Tally
-from app.core.review import authors, decision_trace, queue, second_looks, waves
+from app.core.review import author_pages, decision_trace, queue, second_looks, waves
 from app.core.review.decision_trace import Decider
 from app.core.review.queue import QueueItem
 from app.core.texts import gettext as _
@@ -195,9 +196,8 @@ def _rows(
         return []
     actions = [item.action for item in items]
     community_id = actions[0].community_id
-    hidden = authors.hidden_posts(
-        session, community_id, {author for action in actions if (author := action.platform_author_id)}
-    )
+    named = {author for action in actions if (author := action.platform_author_id)}
+    hidden = author_pages.counts(session, community_id, named, IS_HIDDEN)
     reported = sums.tallies(session, [action.request_id for action in actions])
     looks = _second_look_words(session, actions) if row_list is SECOND_LOOKS else {}
     severities = threshold_sets.severity_levels(session, community_id)
