@@ -32,9 +32,6 @@ ROWS = 500
 """The most rows that one transaction writes or deletes: on SQLite all other writers wait for it."""
 MOVED = 250
 """The most scores that one transaction changes: raters of these notes wait for it."""
-SETTLED = 4
-"""The most notes whose status one transaction changes: raters of the community wait for it. Those that may decide an
-action have a transaction each."""
 CAUGHT_UP = 250
 """The most notes whose sums are made again at once, because they were rated meanwhile. Nobody waits for that."""
 CATCH_UPS = 5
@@ -96,8 +93,7 @@ def _run(database: Database, lease: Lease) -> None:
         changed = set()
     settle, moved = fit_results.differences(snapshot, scores)
     _move(database, lease, snapshot, scores, moved)
-    settle = sorted(changed.union(settle))
-    _settle(database, _settle_together(database, lease, settle, cause=cause), cause=cause)
+    _settle(database, sorted(changed.union(settle)), cause=cause)
     _clear(database, lease)
     _finish(database, lease, snapshot, milliseconds)
 
@@ -146,17 +142,6 @@ def _move(
     for part in _paced(_parts(places, MOVED)):
         with database.writing() as session:
             fit_results.write_scores(session, lease, snapshot, scores, part)
-
-
-def _settle_together(
-    database: Database, lease: Lease, note_ids: Sequence[uuid.UUID], *, cause: str
-) -> list[uuid.UUID]:
-    """Settle these notes, and return those that must be settled each by itself."""
-    others: list[uuid.UUID] = []
-    for part in _paced(_parts(note_ids, SETTLED)):
-        with database.writing() as session:
-            others += verdicts.settle_together(session, lease.community_id, part, cause)
-    return others
 
 
 def _settle(database: Database, note_ids: Sequence[uuid.UUID], *, cause: str) -> None:

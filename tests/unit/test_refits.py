@@ -3,7 +3,6 @@
 import random
 import threading
 import uuid
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,19 +14,15 @@ from app.core import clock, scoring
 from app.core.helpfulness import fit_results, note_scores, refits
 from app.core.helpfulness.note_scores import Fit
 from app.core.helpfulness.refits import LeaseLost
-from app.core.history import chain as history
 from app.core.models import (
-    Event,
     HistoryEntry,
-    Hold,
     Note,
     NoteSums,
     RaterParameters,
     ScoringState,
 )
-from app.core.notes import verdicts
 from app.core.scoring import Camps, Scores
-from app.core.vocabulary import ActionVerb, HelpfulnessLevel, NoteStatus
+from app.core.vocabulary import HelpfulnessLevel, NoteStatus
 from app.jobs import rescoring
 from app.wiring import Wiring
 from tests.camps import assert_scored_as_from_scratch, camps, from_scratch, rate, refit, state
@@ -183,7 +178,7 @@ def test_a_rating_between_any_two_steps_of_a_refit_counts(
 
         monkeypatch.setattr(rescoring, name, rate_and_go_on)
 
-    between = ("_catch_up", "_move", "_settle_together", "_settle")
+    between = ("_catch_up", "_move", "_settle")
     for number, name in enumerate(between):
         rated_before(name, number)
     assert refit(wiring, cast)
@@ -248,53 +243,6 @@ def test_a_process_whose_lease_was_taken_over_catches_nothing_up(wiring: Wiring,
     assert rescoring.refit(wiring.database, cast.community_id)
     with pytest.raises(LeaseLost), wiring.database.writing() as session:
         refits.catch_up(session, dead, [])
-
-
-def test_notes_settled_together_end_as_notes_settled_one_by_one(wiring: Wiring, cast: Cast) -> None:
-    made = camps(wiring, cast)
-    assert refit(wiring, cast)
-    with wiring.database.writing() as session:
-        decided = session.scalars(
-            sa.select(Note.id).where(Note.status != NoteStatus.NEEDS_MORE_RATINGS).order_by(Note.id)
-        ).all()
-        held, special, stale, gone, *_ = decided
-        session.execute(
-            sa.update(Note)
-            .where(Note.id.in_(decided))
-            .values(status=NoteStatus.NEEDS_MORE_RATINGS, intercept=0)
-        )
-        session.execute(sa.update(Note).where(Note.id == special).values(rationale=True))
-        session.execute(sa.update(NoteSums).where(NoteSums.note_id == stale).values(rating_changes=9))
-        session.execute(sa.update(Note).where(Note.id == gone).values(deleted_at=clock.now()))
-        hold = Hold(
-            community_id=cast.community_id,
-            note_id=held,
-            verb=ActionVerb.FORCE_PUBLISH,
-            account_id=cast.moderator.account_id,
-            account_name="A moderator",
-            reason="",
-            comment=None,
-            due_at=clock.now(),
-        )
-        session.add(hold)
-    with wiring.database.writing() as session:
-        last = session.scalar(sa.select(sa.func.max(HistoryEntry.number)))
-        assert verdicts.settle_together(session, cast.community_id, made.notes, "a test") == [special]
-    changed = set(decided) - {held, special, gone}
-    with wiring.database.reading() as session:
-        for note_id in (held, special, gone):
-            assert session.get_one(Note, note_id).status is NoteStatus.NEEDS_MORE_RATINGS
-        entries = session.execute(
-            sa.select(HistoryEntry.object_id, HistoryEntry.after)
-            .where(HistoryEntry.number > last)
-            .order_by(HistoryEntry.number)
-        ).all()
-        assert [note_id for note_id, _ in entries] == sorted(changed)
-        assert all(after["status"] == session.get_one(Note, note_id).status for note_id, after in entries)
-        told = session.scalars(sa.select(Event.note_id).where(Event.note_id.in_(decided))).all()
-        assert Counter(told) == Counter(decided) + Counter(changed)
-        assert history.verify(session, cast.community_id)[1] is None
-    assert_scored_as_from_scratch(wiring, sorted(set(made.notes) - {held, special, gone}))
 
 
 def test_a_refit_killed_at_any_commit_is_made_good_by_the_next(

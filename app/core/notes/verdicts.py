@@ -4,7 +4,6 @@ Changes that follow from ratings are made as ``SYSTEM``, with their cause in his
 """
 
 import uuid
-from collections.abc import Sequence
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -12,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.actions import actions
-from app.core.actions.moves import make_move, together
+from app.core.actions.moves import make_move
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.db import serialise
@@ -24,8 +23,8 @@ from app.core.models import Action, Community, Hold, Note, Panel, Profile, Ratin
 from app.core.notes import blindness, consequences, notes
 from app.core.panels import opening, panels
 from app.core.permissions import SYSTEM, Actor
-from app.core.scoring import GRAVE_MARGIN, Sums, Verdict
-from app.core.vocabulary import IN_REVIEW, ActionState, Classification, NoteStatus, PanelOutcome
+from app.core.scoring import GRAVE_MARGIN, Verdict
+from app.core.vocabulary import IN_REVIEW, ActionState, NoteStatus, PanelOutcome
 
 STABILISING = "stabilising"
 """The ``status_rule`` of a note that is rated helpful and not published yet."""
@@ -43,37 +42,6 @@ def settle(session: Session, note: Note, cause: str) -> Verdict | None:
     serialise(session, note.community_id)
     session.refresh(note)
     return _follow_current(session, note, action_of(session, note), cause)
-
-
-def settle_together(
-    session: Session, community_id: uuid.UUID, note_ids: Sequence[uuid.UUID], cause: str
-) -> list[uuid.UUID]:
-    """As ``settle``, for several notes of one community, with a few statements for all of them.
-
-    Leaves notes that may decide an action as they are and returns their ids: each needs a transaction of its own.
-    """
-    serialise(session, community_id)
-    community = session.get_one(Community, community_id)  # kept, or each event would read it again
-    fit = note_scores.in_force(session, community_id)
-    rows = session.execute(
-        sa.select(
-            Note,
-            note_scores.current_sums(community_id, fit.version),
-            sa.exists().where(Hold.note_id == Note.id),
-        )
-        .where(Note.id.in_(note_ids), Note.community_id == community.id, Note.deleted_at.is_(None))
-        .order_by(Note.id)
-        .execution_options(populate_existing=True)
-    ).all()
-    others = []
-    with together(session):
-        for note, sums, held in rows:
-            if note.rationale or (note.request_id and note.classification is Classification.NOT_MISLEADING):
-                others.append(note.id)
-                continue
-            scored = note_scores.current(session, note) if sums is None else Scored(fit, Sums.from_list(sums))
-            follow(session, note, None, None, scored, cause, held=held)
-    return others
 
 
 def recount(session: Session, note: Note, cause: str) -> Verdict | None:
