@@ -245,12 +245,12 @@ def serialise(session: Session, community_id: uuid.UUID) -> None:
     """
     if session.get_bind().dialect.name != "postgresql":
         return
-    held: dict[uuid.UUID, SessionTransaction] = session.info.setdefault("serialised", {})
-    if is_within(session, held.get(community_id)):
+    held: dict[uuid.UUID, SessionTransaction | None] = session.info.setdefault("serialised", {})
+    if _is_within(session, held.get(community_id)):
         return
     key = int.from_bytes(community_id.bytes[-8:], "big", signed=True)
     session.connection().execute(_LOCK, {"key": key})
-    held[community_id] = innermost(session)
+    held[community_id] = session.get_nested_transaction() or session.get_transaction()
 
 
 def serialise_and_reload(session: Session, row: Any) -> None:
@@ -262,19 +262,8 @@ def serialise_and_reload(session: Session, row: Any) -> None:
 _LOCK = sa.select(sa.func.pg_advisory_xact_lock(sa.bindparam("key", type_=sa.BigInteger)))
 
 
-def innermost(session: Session) -> SessionTransaction:
-    """The transaction that runs now: the innermost savepoint, if one is open."""
-    transaction = session.get_nested_transaction() or session.get_transaction()
-    if transaction is None:
-        raise RuntimeError("no transaction runs")
-    return transaction
-
-
-def is_within(session: Session, transaction: SessionTransaction | None) -> bool:
-    """Whether ``transaction`` is the one that runs now or one around it.
-
-    So what was true when it was the innermost one still is: nothing that it wrote or locked was rolled back.
-    """
+def _is_within(session: Session, transaction: SessionTransaction | None) -> bool:
+    """Whether ``transaction`` is the one that runs now or one around it: then no lock that it took was released."""
     inner = session.get_nested_transaction() or session.get_transaction()
     while inner is not None and inner is not transaction:
         inner = inner.parent

@@ -221,31 +221,7 @@ SCORED_TEXTS = Most(
     lazy_gettext("a call for scores has at most %(number)s texts"),
     lazy_gettext("send the others in another call"),
 )
-COUNTED = (
-    WEBHOOKS,
-    KEYS,
-    GROUP_ROLES,
-    PROVISIONED,
-    PROVIDER_GROUPS,
-    INVITATIONS,
-    CATEGORIES,
-    RULES,
-    SERVICES,
-    REASONS,
-    FEEDS,
-    IMPORTS,
-    SHARED_FILTERS,
-    OWN_FILTERS,
-    AUTHOR_NOTES,
-    STRIKES,
-    CITED_PAGES,
-    LINK_CODES,
-    LINKED_PROFILES,
-    PASSKEYS,
-    PROVIDERS,
-    OPEN_REPORTS,
-    SCORED_TEXTS,
-)
+COUNTED = tuple(one for one in globals().copy().values() if isinstance(one, Most))
 """Everything that people can multiply, as ``docs/run/settings.md`` lists it."""
 
 

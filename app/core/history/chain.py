@@ -16,10 +16,10 @@ from typing import Any
 
 import rfc8785
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, SessionTransaction
+from sqlalchemy.orm import Session
 
 from app.core import bulk, clock
-from app.core.db import innermost, is_within, serialise
+from app.core.db import serialise
 from app.core.history import facts, marks
 from app.core.history.marks import GENESIS, Broken
 from app.core.history.reason import NO_REASON, Reason
@@ -121,20 +121,13 @@ def _copy_facts(session: Session, entries: Sequence[HistoryEntry]) -> None:
 
 def _append(session: Session, entries: Sequence[HistoryEntry]) -> None:
     """Number new entries of one community and chain them to its last one. The community is locked."""
-    community_id = entries[0].community_id
-    tails: dict[uuid.UUID, tuple[SessionTransaction, int, str]] = session.info.setdefault("chain", {})
-    kept = tails.get(community_id)
-    if kept is not None and is_within(session, kept[0]):
-        number, previous = kept[1:]
-    else:
-        session.flush()
-        newest = last(session, community_id)
-        number, previous = (newest.number, newest.hash) if newest else (0, GENESIS)
+    session.flush()
+    newest = last(session, entries[0].community_id)
+    number, previous = (newest.number, newest.hash) if newest else (0, GENESIS)
     for entry in entries:
         number += 1
         entry.number, entry.previous_hash = number, previous
         entry.hash = previous = _hash(entry)
-    tails[community_id] = (innermost(session), number, previous)
 
 
 def last(session: Session, community_id: uuid.UUID) -> sa.Row[int, str, datetime] | None:
