@@ -92,8 +92,8 @@ def paginate(
 
     The rows are mapped objects, or rows with ``sort`` and ``key`` among their columns. ``narrow`` selects the
     ``key`` of the same rows without joins: they are counted by it, because SQLite would carry out every join, and a
-    deep page skips rows in an index, from the nearer end of the list, and loads only its own. The total is counted up
-    to ``most``, unless that is None; or by ``counted``, an optional cheaper query for it.
+    deep page skips rows in an index, and loads only its own. The total is counted up to ``most``, unless that is None;
+    or by ``counted``, an optional cheaper query for it.
 
     Raises:
         Invalid: a cursor was not made by this service.
@@ -127,8 +127,7 @@ def paginate(
     else:
         offset = part.offset if part.offset is not None else (part.number - 1) * part.size
         if narrow is not None and offset:
-            most = part.size + 1
-            keys = _keys(narrow, (sort, key), falling=falling, offset=offset, most=most, count=count)
+            keys = narrow.order_by(*order).offset(offset).limit(part.size + 1)
             statement = statement.where(key.in_(keys))
         else:
             statement = statement.offset(offset)
@@ -156,23 +155,6 @@ def next_since(last: datetime | None, since: datetime) -> datetime:
     what changed within ``OVERLAP``. It includes its own moment, which several rows may share.
     """
     return since if last is None else max(since, min(last, clock.now() - OVERLAP))
-
-
-def _keys(
-    narrow: sa.Select[Any],
-    columns: tuple[Sortable, Sortable],
-    *,
-    falling: bool,
-    offset: int,
-    most: int,
-    count: int,
-) -> sa.Select[Any]:
-    """The keys of at most ``most`` of ``count`` rows from ``offset`` on, found from the nearer end of the list."""
-    wanted = min(most, max(0, count - offset))
-    after = max(0, count - offset - wanted)
-    from_end = after < offset
-    order = [column.desc() if falling != from_end else column.asc() for column in columns]
-    return narrow.order_by(*order).offset(after if from_end else offset).limit(wanted)
 
 
 def _is_beyond_first(part: Slice) -> bool:
