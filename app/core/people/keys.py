@@ -1,6 +1,5 @@
 """API keys: created once, stored as a hash, checked on every call (docs/integrate/api.md)."""
 
-import hashlib
 import hmac
 import re
 import secrets
@@ -18,7 +17,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.history import chain as history
 from app.core.history.reason import Reason
-from app.core.ids import new_id
+from app.core.ids import new_id, new_token, token_digest
 from app.core.models import ApiKey, Community, KeyCommunity
 from app.core.permissions import Actor, Permission, require
 from app.core.security_events import SecurityEvent
@@ -107,11 +106,11 @@ def mint(
     for community_id in reachable:
         limits.room(limits.KEYS, _live_keys(session, community_id), "communities")
     adapter = template is KeyTemplate.ADAPTER
-    public_part, secret_part = secrets.token_hex(6), secrets.token_urlsafe(32)
+    public_part, secret_part = secrets.token_hex(6), new_token()
     key = ApiKey(
         id=key_id or new_id(),
         public_part=public_part,
-        secret_hash=_digest(secret_part),
+        secret_hash=token_digest(secret_part),
         name=name,
         template=template,
         scopes=_SCOPES[template],
@@ -188,8 +187,7 @@ def authenticate(session: Session, token: str) -> LiveKey | None:
         .outerjoin(Community, Community.id == KeyCommunity.community_id)
         .where(ApiKey.public_part == public_part)
     ).all()
-    expected = rows[0][0].secret_hash if rows else _digest("")
-    if not hmac.compare_digest(expected, _digest(secret_part)) or not rows:
+    if not rows or not hmac.compare_digest(rows[0][0].secret_hash, token_digest(secret_part)):
         return None
     key = rows[0][0]
     if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= clock.now()):
@@ -250,7 +248,3 @@ def reached(session: Session, key: ApiKey) -> Sequence[uuid.UUID]:
     if key.everywhere:
         return session.scalars(sa.select(Community.id).order_by(Community.id)).all()
     return sorted(row.community_id for row in key.communities)
-
-
-def _digest(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()

@@ -27,7 +27,12 @@ SNOOZES = (timedelta(hours=1), timedelta(hours=4), timedelta(days=1), timedelta(
 def colleagues(session: Session, actor: Actor, community_id: uuid.UUID) -> Mapping[uuid.UUID, str]:
     """The names of those who moderate the community, by account id and in their order; the actor is among them."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    rows = session.execute(
+    return {account_id: name for account_id, name in session.execute(moderators(community_id))}
+
+
+def moderators(community_id: uuid.UUID) -> sa.Select[uuid.UUID, str]:
+    """SELECT of the ids and names of those who moderate the community, in the order of their names."""
+    return (
         sa.select(Account.id, Account.display_name)
         .join(Membership, Membership.account_id == Account.id)
         .where(
@@ -37,7 +42,6 @@ def colleagues(session: Session, actor: Actor, community_id: uuid.UUID) -> Mappi
         )
         .order_by(sa.func.lower(Account.display_name), Account.id)
     )
-    return {account_id: name for account_id, name in rows}
 
 
 def assign(

@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.history import notices
-from app.core.models import Account, Action, HistoryEntry, Membership, SignIn
-from app.core.permissions import Actor, Permission, require, roles_with
-from app.core.review import action_history, history_filters, queue, queue_filters
+from app.core.models import Account, Action, HistoryEntry, SignIn
+from app.core.permissions import Actor, Permission, require
+from app.core.review import action_history, assignments, history_filters, queue, queue_filters
 from app.core.review.action_history import ActionChange
 from app.core.review.conditions import MOST_COUNTED, bounded_count
 from app.core.review.history_filters import HistoryFilter
@@ -178,17 +178,5 @@ def _here(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[t
         SignIn.ended_at.is_(None),
         SignIn.last_seen_at > clock.now() - HERE_FOR,
     )
-    rows = session.execute(
-        sa.select(Account.id, Account.display_name)
-        .join(Membership, Membership.account_id == Account.id)
-        .where(
-            Membership.community_id == community_id,
-            Membership.role.in_(roles_with(Permission.MODERATE)),
-            Account.disabled_at.is_(None),
-            Account.id != actor.account_id,
-            is_here,
-        )
-        .order_by(sa.func.lower(Account.display_name), Account.id)
-        .limit(SHOWN)
-    )
-    return [(account_id, name) for account_id, name in rows]
+    others = assignments.moderators(community_id).where(Account.id != actor.account_id, is_here)
+    return [(account_id, name) for account_id, name in session.execute(others.limit(SHOWN))]

@@ -4,6 +4,7 @@ A new encrypted column must be added to ``SEALED``; a test compares that with th
 """
 
 import uuid
+from collections.abc import Iterator
 from typing import Any
 
 import sqlalchemy as sa
@@ -28,22 +29,17 @@ SEALED: tuple[Any, ...] = (
 def unreadable(session: Session, sealer: Sealer) -> int:
     """The number of encrypted values that no known key can decrypt."""
     bad = 0
-    for column in SEALED:
-        for row_id, blob in session.execute(_sealed_values(column)):
-            try:
-                sealer.open(blob, str(row_id))
-            except SealBroken:
-                bad += 1
+    for _column, row_id, blob in _sealed_values(session):
+        try:
+            sealer.open(blob, str(row_id))
+        except SealBroken:
+            bad += 1
     return bad
 
 
 def outdated(session: Session, sealer: Sealer) -> int:
     """The number of values encrypted with another key than the current one."""
-    return sum(
-        not sealer.is_current(blob)
-        for column in SEALED
-        for _, blob in session.execute(_sealed_values(column))
-    )
+    return sum(not sealer.is_current(blob) for _column, _row_id, blob in _sealed_values(session))
 
 
 def reseal(session: Session, sealer: Sealer, *, limit: int = 100) -> tuple[int, list[uuid.UUID]]:
@@ -54,35 +50,34 @@ def reseal(session: Session, sealer: Sealer, *, limit: int = 100) -> tuple[int, 
     """
     resealed = 0
     broken: list[uuid.UUID] = []
-    for column in SEALED:
+    for column, row_id, blob in _sealed_values(session):
+        if sealer.is_current(blob):
+            continue
+        if resealed >= limit:
+            break
         model = column.class_
-        for row_id, blob in session.execute(_sealed_values(column)).all():
-            if sealer.is_current(blob):
-                continue
-            if resealed >= limit:
-                return resealed, broken
-            locked = session.execute(
-                sa.select(column).where(model.id == row_id).with_for_update(key_share=True)
-            ).scalar()
-            if locked is None or sealer.is_current(locked):
-                continue
-            try:
-                text = sealer.open(locked, str(row_id))
-            except SealBroken:
-                broken.append(row_id)
-                continue
-            values: dict[str, Any] = {column.key: sealer.seal(text, str(row_id))}
-            if hasattr(model, "updated_at"):
-                values["updated_at"] = model.updated_at
-            bulk.change(session, sa.update(model).where(model.id == row_id).values(values))
-            resealed += 1
+        locked = session.execute(
+            sa.select(column).where(model.id == row_id).with_for_update(key_share=True)
+        ).scalar()
+        if locked is None or sealer.is_current(locked):
+            continue
+        try:
+            text = sealer.open(locked, str(row_id))
+        except SealBroken:
+            broken.append(row_id)
+            continue
+        values: dict[str, Any] = {column.key: sealer.seal(text, str(row_id))}
+        if hasattr(model, "updated_at"):
+            values["updated_at"] = model.updated_at
+        bulk.change(session, sa.update(model).where(model.id == row_id).values(values))
+        resealed += 1
     return resealed, broken
 
 
-def _sealed_values(column: Any) -> sa.Select[Any]:
-    # A webhook that was removed has an empty secret.
-    return (
-        sa.select(column.class_.id, column)
-        .where(column.is_not(None), column != b"")
-        .order_by(column.class_.id)
-    )
+def _sealed_values(session: Session) -> Iterator[tuple[Any, uuid.UUID, bytes]]:
+    """All encrypted values, each with its column and the id of its row."""
+    for column in SEALED:
+        # A webhook that was removed has an empty secret.
+        stored = sa.select(column.class_.id, column).where(column.is_not(None), column != b"")
+        for row_id, blob in session.execute(stored.order_by(column.class_.id)).all():
+            yield column, row_id, blob

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -36,6 +36,7 @@ JITTER = 0.05
 
 _SUCCESS_NOTED_EVERY = timedelta(seconds=30)
 _ERROR_LENGTH = 255
+_Row = TypeVar("_Row", Webhook, Delivery)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +163,8 @@ def record_attempts(
     tried = [attempt for attempt in tried if attempt.delivery_id in facts]
     for community_id in sorted(_may_disable(tried, facts)):
         serialise(session, community_id)
-    endpoints = _lock_webhooks(session, _touched(tried, facts))
-    deliveries = _lock_deliveries(session, facts.keys())
+    endpoints = _locked(session, Webhook, _touched(tried, facts))
+    deliveries = _locked(session, Delivery, facts.keys())
     for attempt in tried:
         delivery = deliveries[attempt.delivery_id]
         webhook = endpoints.get(delivery.webhook_id)
@@ -280,27 +281,16 @@ def _touched(tried: Iterable[SendResult], facts: _Facts) -> set[uuid.UUID]:
     return touched
 
 
-def _lock_webhooks(session: Session, webhook_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Webhook]:
-    # "No key update" is the weakest lock that suffices: transactions that write events can still refer to the row.
+def _locked(session: Session, model: type[_Row], ids: Collection[uuid.UUID]) -> dict[uuid.UUID, _Row]:
+    # "No key update" is the weakest lock that suffices: transactions that write events can still refer to a webhook.
     rows = session.scalars(
-        sa.select(Webhook)
-        .where(Webhook.id.in_(webhook_ids))
-        .order_by(Webhook.id)
+        sa.select(model)
+        .where(model.id.in_(ids))
+        .order_by(model.id)
         .with_for_update(key_share=True)
         .execution_options(populate_existing=True)
     )
-    return {webhook.id: webhook for webhook in rows}
-
-
-def _lock_deliveries(session: Session, delivery_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Delivery]:
-    rows = session.scalars(
-        sa.select(Delivery)
-        .where(Delivery.id.in_(delivery_ids))
-        .order_by(Delivery.id)
-        .with_for_update(key_share=True)
-        .execution_options(populate_existing=True)
-    )
-    return {delivery.id: delivery for delivery in rows}
+    return {row.id: row for row in rows}
 
 
 def _attempt(attempt: SendResult, webhook_id: uuid.UUID) -> Attempt:
