@@ -104,8 +104,7 @@ def paginate(
     if counted is not None:
         most = None
     elif most is not None:
-        some = statement.with_only_columns(key).order_by(None).limit(most + 1)
-        counted = sa.select(sa.func.count()).select_from(some.subquery())
+        counted = sa.select(up_to(statement.with_only_columns(key).order_by(None), most))
     elif narrow is not None:
         # By the sort value, so that PostgreSQL counts in an index of that order: in another it looks at its map of
         # visible pages for nearly every row.
@@ -146,6 +145,11 @@ def paginate(
         next=_cursor(rows[-1], sort, key, part.of) if rows and has_next else None,
         is_more=is_more,
     )
+
+
+def up_to(found: sa.Select[Any], most: int) -> sa.ScalarSelect[int]:
+    """How many rows ``found`` selects, as part of a query; at most ``most`` + 1, which says that there are more."""
+    return sa.select(sa.func.count()).select_from(found.limit(most + 1).subquery()).scalar_subquery()
 
 
 def next_since(last: datetime | None, since: datetime) -> datetime:

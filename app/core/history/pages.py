@@ -77,11 +77,6 @@ def page(
     )
 
 
-def counted(session: Session, ids: sa.Select[Any], most: int = COUNTED) -> int:
-    """The number of ``ids``, up to one more than ``most``."""
-    return session.scalar(sa.select(sa.func.count()).select_from(ids.limit(most + 1).subquery())) or 0
-
-
 def export(
     session: Session, statement: sa.Select[*tuple[Any, ...]], build_row: Callable[..., Row]
 ) -> Iterator[Row]:

@@ -26,6 +26,7 @@ from app.core.models import (
     Webhook,
 )
 from app.core.models.history import NOT_ABOUT_POSTS
+from app.core.paging import up_to
 from app.core.permissions import Actor, Permission, allows, require
 from app.core.texts import gettext as _
 
@@ -99,7 +100,8 @@ def changes(
         NotFound, Forbidden: the actor may not see the community's settings.
     """
     statement = _matching(actor, community_id, filters)
-    count = pages.counted(session, statement.with_only_columns(HistoryEntry.id))
+    counted = up_to(statement.with_only_columns(HistoryEntry.id), pages.COUNTED)
+    count = session.scalar(sa.select(counted)) or 0
     return pages.page(
         session, statement, _entry, count, size=size, older_than=older_than, newer_than=newer_than
     )

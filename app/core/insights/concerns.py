@@ -16,9 +16,10 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.insights.trend_figures import Overturned, Totals, Trends
 from app.core.models import Action, Community, Webhook
+from app.core.paging import up_to
 from app.core.permissions import Actor, Permission, allows, require
 from app.core.review import conditions, queue_filters
-from app.core.review.conditions import MOST_COUNTED, bounded_count
+from app.core.review.conditions import MOST_COUNTED
 from app.core.review.queue_filters import QueueFilter
 from app.core.thresholds.outcomes import lower_bound
 from app.core.vocabulary import ActionState
@@ -148,7 +149,7 @@ def _waiting(session: Session, actor: Actor, community_id: uuid.UUID) -> list[Ma
     counted = sent.limit(MOST_COUNTED + 1).subquery()
     overdue, oldest_due, unconfirmed, oldest_sent = session.execute(
         sa.select(
-            bounded_count(due),
+            up_to(due, MOST_COUNTED),
             due.limit(1).scalar_subquery(),
             sa.select(sa.func.count()).select_from(counted).scalar_subquery(),
             sa.select(sa.func.min(counted.c.proposed_at)).scalar_subquery(),

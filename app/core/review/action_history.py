@@ -15,6 +15,7 @@ from app.core.errors import NotFound
 from app.core.history import pages
 from app.core.history.pages import HistoryPage
 from app.core.models import Action, Category, HistoryEntry, HistoryText, Request, ThresholdSet
+from app.core.paging import up_to
 from app.core.permissions import Actor, Permission, require
 from app.core.review import history_filters
 from app.core.review.history_filters import COUNTED_BY_ROW, HistoryFilter
@@ -88,11 +89,12 @@ def changes(
     )
     ids = sa.select(HistoryEntry.id).where(*matching.conditions, history_filters.kind(filters))
     most = pages.COUNTED if filters.is_in_index else COUNTED_BY_ROW
+    numbers = history_filters.numbers(matching.conditions, filters, most)
     found = pages.page(
         session,
         _changes(),
         ActionChange,
-        pages.counted(session, history_filters.numbers(matching.conditions, filters, most), most),
+        session.scalar(sa.select(up_to(numbers, most))) or 0,
         size=size,
         older_than=older_than,
         newer_than=newer_than,

@@ -16,6 +16,7 @@ from app.core import clock
 from app.core.history import notices
 from app.core.models import Action, Community, Webhook
 from app.core.models.decisions import QUEUED, SECOND_LOOK
+from app.core.paging import up_to
 from app.core.permissions import Actor, Permission, require
 from app.core.services.calls import Period
 from app.core.vocabulary import ActionState
@@ -89,15 +90,9 @@ def open_counts(session: Session, actor: Actor, community_id: uuid.UUID) -> Open
     awake = waiting(community_id).where(is_awake(clock.now()), is_first_alike())
     awake = awake.order_by(Action.urgent_at, Action.id)
     looks = second_looks(community_id).order_by(Action.action_state, Action.retro_review_at)
-    counts = (bounded_count(found.with_only_columns(Action.id)) for found in (awake, looks))
+    counts = (up_to(found.with_only_columns(Action.id), MOST_COUNTED) for found in (awake, looks))
     row = session.execute(sa.select(*counts, notices.unread_count(actor).scalar_subquery())).one()
     return OpenCounts(row[0], row[1], row[2])
-
-
-def bounded_count(found: sa.Select[Any]) -> sa.ScalarSelect[int]:
-    """How many rows ``found`` selects, as part of a query; at most ``MOST_COUNTED`` + 1."""
-    limited = found.limit(MOST_COUNTED + 1).subquery()
-    return sa.select(sa.func.count()).select_from(limited).scalar_subquery()
 
 
 def is_past_target(now: datetime, action: Any = Action) -> sa.ColumnElement[bool]:

@@ -15,10 +15,11 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.history import notices
 from app.core.models import Account, Action, HistoryEntry, SignIn
+from app.core.paging import up_to
 from app.core.permissions import Actor, Permission, require
 from app.core.review import action_history, assignments, history_filters, queue, queue_filters
 from app.core.review.action_history import ActionChange
-from app.core.review.conditions import MOST_COUNTED, bounded_count
+from app.core.review.conditions import MOST_COUNTED
 from app.core.review.history_filters import HistoryFilter
 from app.core.review.queue import QueueItem
 from app.core.review.queue_filters import QueueFilter, Sort
@@ -108,7 +109,7 @@ def news(
     require(actor, Permission.SEE_HISTORY, community_id)
     within = history_filters.matching(session, community_id, HistoryFilter(since=since)).conditions
     entries = sa.select(HistoryEntry.id).where(*within)
-    counts = [bounded_count(entries.where(HistoryEntry.what == f"action.{state}")) for state in NEWS]
+    counts = [up_to(entries.where(HistoryEntry.what == f"action.{state}"), MOST_COUNTED) for state in NEWS]
     return dict(zip(NEWS, session.execute(sa.select(*counts)).one(), strict=True))
 
 
@@ -149,7 +150,7 @@ def _counts(
 ) -> Sequence[int]:
     """How many items each of the filters finds, in one query."""
     found = (queue_filters.filtered(session, actor, community_id, filters) for filters in wanted)
-    counts = (bounded_count(items.with_only_columns(Action.id)) for items in found)
+    counts = (up_to(items.with_only_columns(Action.id), MOST_COUNTED) for items in found)
     return list(session.execute(sa.select(*counts)).one())
 
 

@@ -13,9 +13,10 @@ from app.core import clock, limits
 from app.core.actions import actions
 from app.core.history.reason import Reason
 from app.core.models import Account, Action, Request
+from app.core.paging import up_to
 from app.core.permissions import Actor, Permission, require
 from app.core.review import conditions, post_search, queue_filters
-from app.core.review.conditions import bounded_count
+from app.core.review.conditions import MOST_COUNTED
 from app.core.review.queue_filters import EVERYTHING, QueueFilter, Sort
 
 
@@ -180,7 +181,7 @@ def newer_than(
     elif filters.search:
         # Few items are new, so their posts are read; all posts with the text would be far more.
         found = found.join(Request, Request.id == Action.request_id).where(post_search.finds(filters.search))
-    return session.scalar(sa.select(bounded_count(found.with_only_columns(Action.id)))) or 0
+    return session.scalar(sa.select(up_to(found.with_only_columns(Action.id), MOST_COUNTED))) or 0
 
 
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:

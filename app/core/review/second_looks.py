@@ -16,6 +16,7 @@ from app.core.errors import Conflict
 from app.core.history.reason import Reason
 from app.core.models import Action, HistoryEntry, HistoryText, Hold, Request
 from app.core.notes.blindness import is_for_raters
+from app.core.paging import up_to
 from app.core.permissions import Actor, Permission, require
 from app.core.review import claims, conditions
 from app.core.texts import gettext as _
@@ -93,8 +94,8 @@ def waiting(
 
 def _count(session: Session, community_id: uuid.UUID, filters: SecondLookFilter) -> int:
     """How many match, up to one more than ``MOST_COUNTED``; in the order of the index that tells it alone."""
-    ids = _listed(community_id, replace(filters, sort=Sort.URGENT)).limit(MOST_COUNTED + 1)
-    return session.scalar(sa.select(sa.func.count()).select_from(ids.subquery())) or 0
+    ids = _listed(community_id, replace(filters, sort=Sort.URGENT))
+    return session.scalar(sa.select(up_to(ids, MOST_COUNTED))) or 0
 
 
 def claim_next(

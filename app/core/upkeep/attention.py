@@ -22,6 +22,7 @@ from app.core.history import chain as history
 from app.core.history import notices
 from app.core.history.reason import Reason
 from app.core.models import Action, Attention, Community, HistoryEntry, Webhook
+from app.core.paging import up_to
 from app.core.periods import unix
 from app.core.permissions import SYSTEM
 from app.core.review import conditions
@@ -135,8 +136,8 @@ def _backlog(session: Session, community: Community, settings: CommunitySettings
     limit = settings.backlog_alert
     if limit is None:
         return None
-    rows = _awake(community).order_by(Action.urgent_at, Action.id).limit(MOST_COUNTED + 1).subquery()
-    count = session.scalar(sa.select(sa.func.count()).select_from(rows)) or 0
+    rows = _awake(community).order_by(Action.urgent_at, Action.id)
+    count = session.scalar(sa.select(up_to(rows, MOST_COUNTED))) or 0
     if count <= limit * CALM:
         return None
     return Condition(clock.now(), count, limit, begins=count > limit)

@@ -155,19 +155,13 @@ def need_attention(session: Session, actor: Actor, community_id: uuid.UUID) -> t
     """
     require(actor, Permission.MANAGE_WEBHOOKS, community_id)
     present = sa.and_(Webhook.community_id == community_id, Webhook.deleted_at.is_(None))
-    dead = (
-        sa.select(Delivery.id)
-        .where(
-            Delivery.webhook_id.in_(sa.select(Webhook.id).where(present)),
-            Delivery.state.in_((DeliveryState.DEAD, DeliveryState.PARKED)),
-        )
-        .limit(MOST_COUNTED + 1)
-        .subquery()
+    dead = sa.select(Delivery.id).where(
+        Delivery.webhook_id.in_(sa.select(Webhook.id).where(present)),
+        Delivery.state.in_((DeliveryState.DEAD, DeliveryState.PARKED)),
     )
     disabled = sa.select(sa.func.count()).select_from(Webhook).where(present, sa.not_(Webhook.is_active))
-    count = sa.select(sa.func.count()).select_from(dead)
     dead_count, disabled_count = session.execute(
-        sa.select(count.scalar_subquery(), disabled.scalar_subquery())
+        sa.select(paging.up_to(dead, MOST_COUNTED), disabled.scalar_subquery())
     ).one()
     return dead_count, disabled_count
 

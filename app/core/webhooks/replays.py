@@ -18,6 +18,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.models import Delivery, Replay, Webhook
+from app.core.paging import up_to
 from app.core.permissions import Actor, Permission, require, require_found
 from app.core.texts import gettext as _
 from app.core.vocabulary import DeliveryState, EventName
@@ -76,8 +77,9 @@ def preview(
             .join(Webhook, Webhook.id == Delivery.webhook_id)
             .where(here, deliveries.in_states(states), which, *deliveries.clauses(filters))
         )
-        some = (rows if most is None else rows.limit(most + 1)).subquery()
-        return sa.select(sa.func.count()).select_from(some).scalar_subquery()
+        if most is not None:
+            return up_to(rows, most)
+        return sa.select(sa.func.count()).select_from(rows.subquery()).scalar_subquery()
 
     dead, parked, delivered, shut_out, *_ = session.execute(
         sa.select(
