@@ -3,13 +3,14 @@
 import logging
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
+from functools import partial
 
 import sqlalchemy as sa
 import sqlalchemy.exc as sa_exc
 
 from app.core import clock
+from app.core.alongside import alongside
 
 log = logging.getLogger(__name__)
 
@@ -58,24 +59,14 @@ def current() -> str:
     return _current
 
 
-@contextmanager
-def watched(connection: sa.Connection, what: str) -> Iterator[None]:
+def watched(connection: sa.Connection, what: str) -> AbstractContextManager[None]:
     """Say what holds up the statements of this connection, or that they take long: from a thread.
 
     ``what``: what they do, such as "Migrating the database". On PostgreSQL a second connection looks who holds them up.
     """
     is_postgresql = connection.dialect.name == "postgresql"
     pid = connection.scalar(sa.text("SELECT pg_backend_pid()")) if is_postgresql else None
-    ended = threading.Event()
-    thread = threading.Thread(
-        target=_watch, args=(connection.engine, pid, what, ended), name="waits", daemon=True
-    )
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
+    return alongside("waits", partial(_watch, connection.engine, pid, what))
 
 
 def _watch(engine: sa.Engine, pid: int | None, what: str, ended: threading.Event) -> None:

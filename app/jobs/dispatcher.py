@@ -165,7 +165,6 @@ class Dispatcher:
         with self._database.reading() as session:
             if not delivery_queue.is_anything_due(session, now):
                 return
-        with self._database.reading() as session:
             if not delivery_queue.webhooks_due(session, now, slots):
                 return
         with self._database.writing() as session:

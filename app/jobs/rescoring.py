@@ -10,10 +10,11 @@ import threading
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from app.core import scoring
+from app.core.alongside import alongside
 from app.core.db import Database
 from app.core.helpfulness import fit_results, note_scores, refits
 from app.core.helpfulness.note_scores import NOT_FITTED, Fit
@@ -188,12 +189,10 @@ def _paced(items: Iterable[Item]) -> Iterator[Item]:
         time.sleep(max(YIELD, time.monotonic() - began))
 
 
-@contextmanager
-def _kept_alive(database: Database, lease: Lease) -> Iterator[None]:
+def _kept_alive(database: Database, lease: Lease) -> AbstractContextManager[None]:
     """Renews the lease from its own thread while the block runs, because computing may take longer than a lease."""
-    ended = threading.Event()
 
-    def renew() -> None:
+    def renew(ended: threading.Event) -> None:
         while not ended.wait(refits.LEASE.total_seconds() / 3):
             try:
                 with database.writing() as session:
@@ -203,10 +202,4 @@ def _kept_alive(database: Database, lease: Lease) -> Iterator[None]:
             except Exception as error:
                 log.warning("The lease of refit %d was not renewed: %s", lease.version, error)
 
-    thread = threading.Thread(target=renew, name="refit-lease", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
+    return alongside("refit-lease", renew)

@@ -7,11 +7,12 @@ is waited for, connections are refused: a proxy then asks another server.
 import json
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
+from functools import partial
 from typing import Any
 
 from app.core import waits
+from app.core.alongside import alongside
 from app.process.serve import bind
 
 _PATIENCE = 1.0
@@ -20,17 +21,9 @@ _MOST = 16_384
 _LOOKED_EVERY = 0.1
 
 
-@contextmanager
-def answering(host: str, port: int) -> Iterator[None]:
+def answering(host: str, port: int) -> AbstractContextManager[None]:
     """Answer there, from a thread, until the block ends."""
-    ended = threading.Event()
-    thread = threading.Thread(target=_answer, args=(host, port, ended), name="starting", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
+    return alongside("starting", partial(_answer, host, port))
 
 
 def _answer(host: str, port: int, ended: threading.Event) -> None:
