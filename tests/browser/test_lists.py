@@ -251,3 +251,18 @@ def test_a_message_never_covers_the_menu(place: Place, visit: Visit, screen: Vie
     max_.page.evaluate("scrollTo(0, 0)")
     max_.button("Menu").click()
     expect(max_.page.get_by_role("link", name="Action history")).to_be_visible()
+
+
+def test_on_paper_a_list_is_a_table_without_what_is_pressed(place: Place, visit: Visit) -> None:
+    place.queue(DOUBTFUL[0])
+    max_ = visit(place.moderator, "/review?category=toxicity", viewport=ViewportSize(width=718, height=1000))
+    pressed = max_.page.locator("button, .btn, input, select, nav").filter(visible=True)
+    assert pressed.count() > 10
+    max_.page.emulate_media(media="print")
+    # The number of rows stays, of all that leads on.
+    expect(pressed.filter(has_not_text="1 to 1 of 1")).to_have_count(0)
+    for column in ("Post", "Author", "Ratings"):
+        expect(max_.page.get_by_role("columnheader", name=column, exact=True)).to_be_visible()
+    expect(_in_use(max_).filter(has_text="Category Toxicity")).to_be_visible()
+    row = max_.page.get_by_role("link", name=DOUBTFUL[0])
+    assert row.evaluate("link => getComputedStyle(link).whiteSpace") == "normal"
