@@ -80,7 +80,7 @@ class MomentField(HiddenField):
             moment = datetime.fromisoformat(self.data or "")
         except ValueError:
             return None
-        return moment if moment.tzinfo is not None and 1970 <= moment.year <= 2999 else None
+        return moment if moment.tzinfo is not None and is_storable(moment) else None
 
     @property
     def in_words(self) -> str:
@@ -165,9 +165,13 @@ def typed(field: Field) -> str:
 
 def check_year(field: DateField) -> None:
     """Refuse years outside of 1970 to 2999."""
-    # Midnight in the reader's time zone must be a time that databases can store.
-    if field.data and not 1970 <= field.data.year <= 2999:
+    if field.data and not is_storable(field.data):
         raise ValidationError(_("%(field)s must be from 1970 to 2999.", field=field.label.text))
+
+
+def is_storable(day: date) -> bool:
+    """Whether databases can store midnight of this day, in whatever time zone."""
+    return 1970 <= day.year <= 2999
 
 
 def reader_day(moment: datetime) -> date:

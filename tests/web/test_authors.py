@@ -5,6 +5,7 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 
 from app.core import clock
@@ -228,3 +229,16 @@ def test_members_see_no_author_and_another_communitys_is_not_found(
     with wiring.database.reading() as session:
         other = session.get_one(Community, cast.other_community_id).slug
     assert moderator.get(f"{path.partition('?')[0]}?community={other}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "moment", ["0001-01-01T00:00:00%2B14:00", "9999-12-31T23:59:59-14:00", "2026-01-01", ""]
+)
+def test_a_page_of_the_timeline_that_no_database_can_name_is_the_first(
+    moderator: Visitor, wiring: Wiring, cast: Cast, moment: str
+) -> None:
+    submit(wiring, cast, 1)
+    path, _, query = page_of(moderator).partition("?")
+    page = moderator.get(f"{path}?{query}&older={moment}~{uuid.uuid4()}")
+    assert page.status_code == 200
+    assert "author-timeline" in page.text

@@ -261,7 +261,17 @@ def test_new_posts_are_counted_once(rater: Visitor, stage: Stage) -> None:
     assert rater.get(f"{poll}&seen=2", **HTMX).status_code == 204
 
 
-@pytest.mark.parametrize("query", ["", "since=yesterday", "since=2026-01-01T00:00:00", "since=x&seen=y"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "since=yesterday",
+        "since=2026-01-01T00:00:00",
+        "since=x&seen=y",
+        "since=0001-01-01T00:00:00%2B14:00",
+        "since=9999-12-31T23:59:59-14:00",
+    ],
+)
 def test_a_silly_poll_is_refused(rater: Visitor, query: str) -> None:
     assert rater.get(f"/help-needed/new-count?{query}").status_code == 422
 

@@ -105,7 +105,13 @@ def test_sensitive_posts_stay_veiled_and_nonsense_is_refused_by_name(
     page = rater.get("/me").text
     assert "I know where you live" not in page
     assert "Content hidden" in page
-    for query in ("show=nonsense", "show=notes-nonsense", "after=nonsense"):
+    for query in (
+        "show=nonsense",
+        "show=notes-nonsense",
+        "after=nonsense",
+        "from=9999-12-31",
+        "from=0001-01-01",
+    ):
         assert rater.get(f"/me?{query}").status_code == 422, query
     assert outsider.get("/me?community=harbour-forum").status_code == 404
 

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from flask import Response, make_response, redirect, url_for
 from wtforms import Form, IntegerField, SelectField
@@ -208,9 +208,9 @@ def _cursor() -> Cursor | None:
     row_id = parse_id(last)
     try:
         at = datetime.fromisoformat(moment)
-    except ValueError:
+        return (at.astimezone(UTC), row_id) if row_id is not None and at.tzinfo is not None else None
+    except (ValueError, OverflowError):
         return None
-    return (at, row_id) if row_id is not None and at.tzinfo is not None else None
 
 
 def _silenced(figures: Figures) -> tuple[str, str] | None:

@@ -2,7 +2,7 @@
 
 import uuid
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 
 from flask import Response, make_response, redirect, url_for
 from markupsafe import Markup
@@ -207,10 +207,11 @@ def help_needed_new_count() -> Response:
     try:
         since = datetime.fromisoformat(forms.query_arg("since"))
         seen = int(forms.query_arg("seen") or "0")
-    except ValueError:
+        if since.tzinfo is None:
+            raise Invalid.field("since", _("must carry its timezone"))
+        since = since.astimezone(UTC)
+    except (ValueError, OverflowError):
         raise Invalid.field("since", _("must be a date and time")) from None
-    if since.tzinfo is None:
-        raise Invalid.field("since", _("must carry its timezone"))
     community = auth.current_community()
     with wired().database.reading() as session:
         count = waiting_items.waiting_since(

@@ -27,6 +27,7 @@ from app.process.replica_reads import may_be_old
 from app.web import auth, community_choice, forms, page, reader_zone
 from app.web.blueprint import web
 from app.web.categories import category_name
+from app.web.filter_forms import is_storable
 from app.web.rate import cards, impact_rows, own_reports
 from app.web.rate.impact_rows import Row
 from app.web.viewpoints import StripView, draw_strip
@@ -217,9 +218,12 @@ def _selection() -> Selection:
 
 def _date(field: str, text: str) -> date:
     try:
-        return date.fromisoformat(text)
+        day = date.fromisoformat(text)
     except ValueError:
-        raise Invalid.field(field, _("must be a date"), text[:50]) from None
+        day = date.max
+    if not is_storable(day):
+        raise Invalid.field(field, _("must be a date"), text[:50])
+    return day
 
 
 def _rows(
