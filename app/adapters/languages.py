@@ -1,9 +1,10 @@
 """The languages that have a catalogue: ``app/locales/<tag>/bridgenote.po``, read with Babel (docs/translating.md)."""
 
+import logging
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cached_property
-from gettext import GNUTranslations
+from gettext import GNUTranslations, NullTranslations
 from io import BytesIO
 from pathlib import Path
 
@@ -15,12 +16,17 @@ from babel.numbers import format_decimal
 
 from app.core.texts import English, Language
 
+log = logging.getLogger("bridgenote.languages")
+
 FOLDER = Path(__file__).parents[1] / "locales"
 NAME = "bridgenote.po"
 
 
 class TranslatedLanguage:
-    """A language with a catalogue, which is read when the first text is asked for. What it lacks is English."""
+    """A language with a catalogue, which is read when the first text is asked for.
+
+    What it lacks is English, and so is all of it if it cannot be read.
+    """
 
     def __init__(self, tag: str, folder: Path = FOLDER) -> None:
         self.tag = tag
@@ -49,13 +55,17 @@ class TranslatedLanguage:
         return format_skeleton("Hm", moment, locale=self._locale)
 
     @cached_property
-    def _translations(self) -> GNUTranslations:
-        with self._path.open("rb") as file:
-            catalogue = read_po(file, locale=str(self._locale))
+    def _translations(self) -> NullTranslations:
         packed = BytesIO()
-        write_mo(packed, catalogue)  # without what is marked as fuzzy
-        packed.seek(0)
-        return GNUTranslations(packed)
+        try:
+            with self._path.open("rb") as file:
+                catalogue = read_po(file, locale=str(self._locale))
+            write_mo(packed, catalogue)  # without what is marked as fuzzy
+            packed.seek(0)
+            return GNUTranslations(packed)
+        except (OSError, ValueError):
+            log.exception("The catalogue %s cannot be read: its language is shown in English", self._path)
+            return NullTranslations()
 
 
 def known_languages(folder: Path = FOLDER) -> Mapping[str, Language]:

@@ -68,6 +68,19 @@ def test_a_number_chooses_the_form_and_is_written_as_the_language_does(
     assert ngettext("%(num)s post", "%(num)s posts", count) == words
 
 
+@pytest.mark.parametrize("broken", [b"\xff\xfe garbage", CATALOGUE.encode().replace(b"(n != 1)", b"(n / )")])
+def test_a_catalogue_that_cannot_be_read_is_english_and_named_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, broken: bytes
+) -> None:
+    file = tmp_path / "de" / NAME
+    file.parent.mkdir()
+    file.write_bytes(broken)
+    language = known_languages(tmp_path)["de"]
+    assert language.message("Open") == "Open"
+    assert language.plural("%(num)s post", "%(num)s posts", 2) == "%(num)s posts"
+    assert str(file) in caplog.text
+
+
 def test_an_empty_text_stays_empty(german: TranslatedLanguage) -> None:
     assert [gettext(""), texts.stored("")] == ["", ""]
 
