@@ -72,6 +72,7 @@ def serve(settings: Settings, *, demo: bool = False) -> None:
             print(first_admin_lines(settings.public_url or url, token if may_show else None), flush=True)
 
     # Imported before the fork, so that the forked processes share the memory of the modules.
+    gc.disable()
     from app.application import create_app
     from app.jobs import dispatcher, registry  # noqa: F401 - each process needs them
     from app.web import import_pages
@@ -80,6 +81,7 @@ def serve(settings: Settings, *, demo: bool = False) -> None:
     # All connections opened above are closed. Collect their objects before the fork, not after it.
     gc.collect()
     gc.freeze()
+    gc.enable()
     serve_http(
         host=settings.host,
         port=settings.port,
