@@ -6,7 +6,6 @@ import logging
 import os
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,9 +31,9 @@ from tests.asynchronous import awaited
 from tests.cast import Cast
 from tests.faults.service import free_port
 from tests.faults.waiting import eventually
+from tests.warm import Process
 
 ROOT = Path(__file__).parents[2]
-COMMAND = ["-m", "app", "mcp"]
 
 
 @pytest.fixture
@@ -65,10 +64,13 @@ async def _queue(client: Client) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.both_databases
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_an_assistant_reads_over_standard_input_and_output(wiring: Wiring, key: str, tmp_path: Path) -> None:
     served = StdioServerParameters(
-        command=sys.executable, args=COMMAND, env=environment(wiring, BRIDGENOTE_MCP_KEY=key), cwd=ROOT
+        command=sys.executable,
+        args=["-m", "app", "mcp"],
+        env=environment(wiring, BRIDGENOTE_MCP_KEY=key),
+        cwd=ROOT,
     )
 
     async def ask() -> dict[str, Any]:
@@ -131,9 +133,7 @@ def serving(wiring: Wiring, log: Path) -> Iterator[str]:
     """The address of a process that serves HTTP."""
     port = free_port()
     with log.open("w") as stream:
-        process = subprocess.Popen(
-            [sys.executable, *COMMAND, "--http", str(port)], env=environment(wiring), cwd=ROOT, stderr=stream
-        )
+        process = Process("app", "mcp", "--http", port, env=environment(wiring), cwd=ROOT, stderr=stream)
     address = f"http://127.0.0.1:{port}/mcp"
     try:
 
@@ -150,9 +150,9 @@ def serving(wiring: Wiring, log: Path) -> Iterator[str]:
         assert process.wait(30) in (0, -signal.SIGTERM)
 
 
-@pytest.mark.both_databases
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_an_assistant_reads_over_http_with_a_key_in_each_request(
-    wiring: Wiring, cast: Cast, key: str, tmp_path: Path
+    wiring: Wiring, cast: Cast, key: str, tmp_path: Path, warm_processes: None
 ) -> None:
     async def ask(address: str, token: str) -> dict[str, Any]:
         async with (
