@@ -4,6 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 
 from app.core.db import Database
@@ -35,6 +36,7 @@ def _simulate(*options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess(options, process.wait(), said, errors)
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_run_ends_with_everything_submitted_decided_and_acknowledged(
     database_url: str, tmp_path: Path
 ) -> None:
