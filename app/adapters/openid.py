@@ -23,7 +23,6 @@ from authlib.oauth2.rfc7636 import create_s256_code_challenge
 
 from app.adapters import net, openid_tokens
 from app.adapters.net import Deadline, Guarded
-from app.adapters.openid_tokens import Broken
 from app.core import limits, texts
 from app.core.errors import Invalid
 from app.core.outbound import AllowList, BadAddress, check_url, excerpt_of
@@ -138,15 +137,14 @@ class HttpOpenId:
         if not isinstance(tokens.get("id_token"), str):
             raise ProviderRefused(_("It sent no ID token"))
         claims = self._checked(client, tokens["id_token"])
-        with _in_words():
-            openid_tokens.check_id_token(
-                claims,
-                client.issuer,
-                client.client_id,
-                nonce=attempt.nonce,
-                max_age=attempt.max_age,
-                access_token=tokens.get("access_token"),
-            )
+        openid_tokens.check_id_token(
+            claims,
+            client.issuer,
+            client.client_id,
+            nonce=attempt.nonce,
+            max_age=attempt.max_age,
+            access_token=tokens.get("access_token"),
+        )
         return self._claims_of(client, claims, tokens, expects_groups=True)
 
     def refresh(self, client: Client, subject: str, refresh_token: str) -> Claims:
@@ -155,16 +153,14 @@ class HttpOpenId:
         has_token = isinstance(tokens.get("id_token"), str)
         if has_token:
             claims = self._checked(client, tokens["id_token"])
-            with _in_words():
-                openid_tokens.check_id_token(claims, client.issuer, client.client_id)
+            openid_tokens.check_id_token(claims, client.issuer, client.client_id)
             if claims["sub"] != subject:
                 raise ProviderRefused(_("It answers for another person"))
         return self._claims_of(client, claims, tokens, expects_groups=has_token)
 
     def read_logout(self, client: Client, token: str) -> LoggedOut:
         claims = self._checked(client, token)
-        with _in_words():
-            return openid_tokens.check_logout_token(claims, client.issuer, client.client_id)
+        return openid_tokens.check_logout_token(claims, client.issuer, client.client_id)
 
     def _claims_of(
         self, client: Client, claims: Mapping[str, Any], tokens: Mapping[str, Any], *, expects_groups: bool
@@ -233,10 +229,9 @@ class HttpOpenId:
 
     def _checked(self, client: Client, token: str) -> Mapping[str, Any]:
         """Check the token's signature by a key of the provider and return its claims, which are not checked yet."""
-        with _in_words():
-            key_id = openid_tokens.key_id_of(token)
-            keys = self._provider_keys(client.discovered["jwks_uri"], key_id)
-            return openid_tokens.verified(token, key_id, keys)
+        key_id = openid_tokens.key_id_of(token)
+        keys = self._provider_keys(client.discovered["jwks_uri"], key_id)
+        return openid_tokens.verified(token, key_id, keys)
 
     def _provider_keys(self, url: str, key_id: str | None) -> Sequence[Mapping[str, Any]]:
         """The provider's keys: those fetched last, or new ones if this id is not among them."""
@@ -319,17 +314,6 @@ class HttpOpenId:
         if not isinstance(parsed, dict):
             raise ProviderRefused(_("Its answer is no JSON object"), is_down=True)
         return status, parsed
-
-
-class _in_words:
-    """Turns what is wrong with a token into a ProviderRefused."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, _trace: Any) -> None:
-        if isinstance(error, Broken):
-            raise ProviderRefused(str(error)) from error
 
 
 def _refuse(_constant: str) -> NoReturn:

@@ -1,5 +1,7 @@
 """Checks the tokens that an OpenID Connect provider signs: ID tokens and logout tokens.
 
+Each check raises ProviderRefused.
+
 Sources: OpenID Connect Core 1.0, 3.1.3.7; Back-Channel Logout 1.0, 2.6; RFC 8725 (best practices for JWT).
 """
 
@@ -15,7 +17,7 @@ from joserfc.jwk import ECKey, OKPKey, RSAKey
 
 from app.core import clock, limits
 from app.core.errors import Invalid
-from app.core.people.openid import LoggedOut
+from app.core.people.openid import LoggedOut, ProviderRefused
 from app.core.texts import gettext as _
 
 SKEW = 60
@@ -35,21 +37,17 @@ _KINDS: Mapping[str, tuple[type[RSAKey] | type[ECKey] | type[OKPKey], frozenset[
 """The algorithms by kind of key: only asymmetric ones, so that no public key can serve as a shared secret."""
 
 
-class Broken(Exception):
-    """The token is not valid; the text is a sentence without its full stop."""
-
-
 def key_id_of(token: str) -> str | None:
     """The id of the key that signed the token, as the token itself says; None if it names none."""
     if len(token) > TOKEN_MOST:
-        raise Broken(_("Its token is too long"))
+        raise ProviderRefused(_("Its token is too long"))
     try:
         header = jws.extract_compact(token.encode()).headers()
     except (JoseError, ValueError) as error:
-        raise Broken(_("Its token cannot be read")) from error
+        raise ProviderRefused(_("Its token cannot be read")) from error
     key_id = header.get("kid")
     if "crit" in header or header.get("b64") is False:
-        raise Broken(_("Its token needs extensions that we do not have"))
+        raise ProviderRefused(_("Its token needs extensions that we do not have"))
     return key_id if isinstance(key_id, str) else None
 
 
@@ -72,14 +70,14 @@ def verified(token: str, key_id: str | None, keys: Sequence[Mapping[str, Any]]) 
         except (JoseError, ValueError, TypeError, KeyError):
             continue
         return _storable(token_claims)
-    raise Broken(_("Its token is not signed by a key of the provider"))
+    raise ProviderRefused(_("Its token is not signed by a key of the provider"))
 
 
 def _algorithm_of(token: str) -> str:
     algorithm = jws.extract_compact(token.encode()).headers().get("alg")
     is_safe = isinstance(algorithm, str) and any(algorithm in safe for _, safe in _KINDS.values())
     if not is_safe:
-        raise Broken(_("Its token is not signed with an algorithm that is safe here"))
+        raise ProviderRefused(_("Its token is not signed with an algorithm that is safe here"))
     return str(algorithm)
 
 
@@ -87,7 +85,7 @@ def _storable(claims: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
         limits.storable_tree(claims, "claims")
     except Invalid as error:
-        raise Broken(_("Its token has characters that cannot be stored")) from error
+        raise ProviderRefused(_("Its token has characters that cannot be stored")) from error
     return claims
 
 
@@ -104,18 +102,18 @@ def check_id_token(
     _check_common(claims, issuer, client_id)
     now = clock.now().timestamp()
     if _seconds(claims, "exp") + SKEW <= now:
-        raise Broken(_("Its token has expired. Check the clocks of both servers"))
+        raise ProviderRefused(_("Its token has expired. Check the clocks of both servers"))
     subject = claims.get("sub")
     if not isinstance(subject, str) or not 0 < len(subject) <= SUBJECT_LENGTH or not subject.isprintable():
-        raise Broken(_("Its token names no person"))
+        raise ProviderRefused(_("Its token names no person"))
     if nonce is not None:
         said = claims.get("nonce")
         if not isinstance(said, str) or not hmac.compare_digest(said.encode(), nonce.encode()):
-            raise Broken(_("Its token belongs to another sign-in"))
+            raise ProviderRefused(_("Its token belongs to another sign-in"))
     if max_age is not None and _seconds(claims, "auth_time") + max_age + SKEW < now:
-        raise Broken(_("It did not ask you to sign in again"))
+        raise ProviderRefused(_("It did not ask you to sign in again"))
     if isinstance(access_token, str) and "at_hash" in claims and not _fits(claims, access_token):
-        raise Broken(_("Its access token does not belong to its ID token"))
+        raise ProviderRefused(_("Its access token does not belong to its ID token"))
 
 
 def check_logout_token(claims: Mapping[str, Any], issuer: str, client_id: str) -> LoggedOut:
@@ -123,20 +121,20 @@ def check_logout_token(claims: Mapping[str, Any], issuer: str, client_id: str) -
     _check_common(claims, issuer, client_id)
     until = _seconds(claims, "iat") + LOGOUT_AGE
     if min(until, _seconds(claims, "exp", until)) + SKEW <= clock.now().timestamp():
-        raise Broken(_("The logout token has expired"))
+        raise ProviderRefused(_("The logout token has expired"))
     events = claims.get("events")
     if not isinstance(events, dict) or not isinstance(events.get(LOGOUT_EVENT), dict):
-        raise Broken(_("The token is no logout token"))
+        raise ProviderRefused(_("The token is no logout token"))
     if "nonce" in claims:
-        raise Broken(_("A logout token has no nonce"))
+        raise ProviderRefused(_("A logout token has no nonce"))
     token_id, subject, session = claims.get("jti"), claims.get("sub"), claims.get("sid")
     if not isinstance(token_id, str) or not 0 < len(token_id) <= 500:
-        raise Broken(_("The logout token has no id"))
+        raise ProviderRefused(_("The logout token has no id"))
     if subject is None and session is None:
-        raise Broken(_("The logout token names neither a person nor a session"))
+        raise ProviderRefused(_("The logout token names neither a person nor a session"))
     for value in (subject, session):
         if value is not None and (not isinstance(value, str) or not 0 < len(value) <= SUBJECT_LENGTH):
-            raise Broken(_("The logout token names neither a person nor a session"))
+            raise ProviderRefused(_("The logout token names neither a person nor a session"))
     return LoggedOut(token_id, subject, session)
 
 
@@ -156,22 +154,22 @@ def groups_in(claims: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
 
 def _check_common(claims: Mapping[str, Any], issuer: str, client_id: str) -> None:
     if claims.get("iss") != issuer:
-        raise Broken(_("Its token is of another issuer"))
+        raise ProviderRefused(_("Its token is of another issuer"))
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
     if client_id not in audiences:
-        raise Broken(_("Its token is made for another service"))
+        raise ProviderRefused(_("Its token is made for another service"))
     if claims.get("azp", client_id) != client_id or (len(audiences) > 1 and "azp" not in claims):
-        raise Broken(_("Its token is made for another service"))
+        raise ProviderRefused(_("Its token is made for another service"))
     now = clock.now().timestamp()
     if _seconds(claims, "iat") - SKEW > now or _seconds(claims, "nbf", now) - SKEW > now:
-        raise Broken(_("Its token is not valid yet. Check the clocks of both servers"))
+        raise ProviderRefused(_("Its token is not valid yet. Check the clocks of both servers"))
 
 
 def _seconds(claims: Mapping[str, Any], name: str, default: float | None = None) -> float:
     value = claims.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e11:
-        raise Broken(_("Its token has no %(name)s", name=name))
+        raise ProviderRefused(_("Its token has no %(name)s", name=name))
     return float(value)
 
 
