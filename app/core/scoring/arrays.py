@@ -3,7 +3,6 @@
 The same ratings in any order give the same result bit for bit. All sums of the solver are products of the matrix.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,23 +46,6 @@ class Ratings:
     def per_rater(self) -> IntArray:
         """The number of ratings by each rater."""
         return np.bincount(self.rater, minlength=len(self.rater_ids))
-
-    def parts(self, size: int) -> "Iterator[tuple[slice, Ratings]]":
-        """The ratings of ``size`` notes at a time, and which places of ``note_ids`` these are."""
-        for first in range(0, len(self.note_ids), size):
-            notes = slice(first, min(first + size, len(self.note_ids)))
-            given = slice(*np.searchsorted(self.note, (notes.start, notes.stop)))
-            yield (
-                notes,
-                Ratings(
-                    self.note_ids[notes],
-                    self.rater_ids,
-                    self.note[given] - np.int32(first),
-                    self.rater[given],
-                    self.level[given],
-                    self.valid[given],
-                ),
-            )
 
     def eligible(self, per_note: int, per_rater: int) -> BoolArray:
         """Which ratings stay after three passes over notes, raters, notes; no more (docs/develop/consensus.md)."""

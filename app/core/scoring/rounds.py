@@ -11,7 +11,7 @@ from app.core.scoring.axis import AxisTest, Camps
 from app.core.scoring.model import Facts, Model, Rater
 from app.core.scoring.regimes import Outcome
 from app.core.scoring.rules import STATUSES, judge
-from app.core.scoring.sums import SOLVED, WARM, WIDTH, RaterArrays, Sums, tally
+from app.core.scoring.sums import SOLVED, WARM, RaterArrays, Sums, tally
 from app.core.scoring.verdict import SLUGS, Regime, code
 
 FULL_NOTES, FULL_RATERS = 200, 100
@@ -23,7 +23,6 @@ wrongly no more often.
 WARM_RATERS, WARM_RATINGS = 20, 200
 MARGIN = 0.80
 """A community steps down a regime when it has less than this share of the regime's requirements."""
-NOTES_AT_ONCE = 10_000
 
 StringArray = npt.NDArray[np.object_]
 """Of texts, each of them only once in memory: an array of ``np.str_`` has 100 bytes a note."""
@@ -176,41 +175,33 @@ def _finish(sorted_ratings: Ratings, outcome: Outcome, facts: Facts) -> Scores:
     helpful = np.isin(notes, whole_numbers(facts.helpful, "facts.helpful"))
     not_misleading = np.isin(notes, whole_numbers(facts.not_misleading, "facts.not_misleading"))
     threshold = model.helpful_at + _raised(notes, facts)
-    rows = np.empty((len(notes), WIDTH))
-    intercepts, factors = np.empty(len(notes)), np.empty(len(notes))
-    statuses, rules = np.empty(len(notes), np.object_), np.empty(len(notes), np.object_)
-    # No note depends on another, and each step has many arrays as long as its notes are many.
-    for part, given in sorted_ratings.parts(NOTES_AT_ONCE):
-        acts = acting[part]
-        sums = tally(given, raters, model)
-        if model.acting is not None:
-            warm_sums = tally(given, known, model.acting)
-            sums[:, WARM] = warm_sums[:, SOLVED]
-            sums[acts] = warm_sums[acts]
-        judged = judge(sums, model, helpful[part], not_misleading[part], threshold[part], acts)
-        codes = _codes(model.regime)[judged.rule]
-        if model.acting is not None and acts.any():
-            apart = judge(
-                sums[acts],
-                model.acting,
-                helpful[part][acts],
-                not_misleading[part][acts],
-                threshold[part][acts],
-                acts[acts],
-            )
-            judged = judged.with_others(acts, apart)
-            codes = np.where(acts, _codes(model.acting.regime)[judged.rule], codes)
-        rows[part], intercepts[part], factors[part] = sums, judged.intercept, judged.factor
-        statuses[part], rules[part] = np.array(STATUSES, np.object_)[judged.status], codes
+    sums = tally(sorted_ratings, raters, model)
+    if model.acting is not None:
+        warm_sums = tally(sorted_ratings, known, model.acting)
+        sums[:, WARM] = warm_sums[:, SOLVED]
+        sums[acting] = warm_sums[acting]
+    judged = judge(sums, model, helpful, not_misleading, threshold, acting)
+    codes = _codes(model.regime)[judged.rule]
+    if model.acting is not None and acting.any():
+        apart = judge(
+            sums[acting],
+            model.acting,
+            helpful[acting],
+            not_misleading[acting],
+            threshold[acting],
+            acting[acting],
+        )
+        judged = judged.with_others(acting, apart)
+        codes = np.where(acting, _codes(model.acting.regime)[judged.rule], codes)
     return Scores(
         regime=model.regime,
         model=model,
         note_ids=notes,
-        intercepts=intercepts,
-        factors=factors,
-        statuses=statuses,
-        rules=rules,
-        sums=rows,
+        intercepts=judged.intercept,
+        factors=judged.factor,
+        statuses=np.array(STATUSES, np.object_)[judged.status],
+        rules=codes,
+        sums=sums,
         rater_ids=sorted_ratings.rater_ids,
         rater_intercepts=raters.intercept,
         rater_factors=raters.factor,
