@@ -14,7 +14,7 @@ import re
 import tomllib
 import zlib
 from array import array
-from collections.abc import Collection, Iterator, Sequence, Set
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from importlib import resources
 from itertools import pairwise
@@ -107,10 +107,8 @@ def buckets_of(tokens: Sequence[str]) -> tuple[set[int], set[int]]:
     return words, pieces
 
 
-def named_features(text: str, wanted: Set[int] | None = None) -> dict[int, str]:
+def named_features(text: str) -> dict[int, str]:
     """By bucket of `vectorise(text)`, the words or the piece of a word behind it, as a person may read it.
-
-    ``wanted``: only of these buckets, which takes a third of the time when they are few.
 
     Names come from this text alone. Where several share a bucket, words win over pieces and the first wins. Pairs
     read "word word"; pieces of words begin or end with "·" where the word goes on.
@@ -119,14 +117,12 @@ def named_features(text: str, wanted: Set[int] | None = None) -> dict[int, str]:
     tokens = _tokens(text[:MAX_CHARS])
     for name in _word_names(tokens):
         bucket = bucket_of(name)
-        if bucket not in names and (wanted is None or bucket in wanted):
+        if bucket not in names:
             names[bucket] = _SHOWN.sub(lambda token: _NAMES[token[0]], name[2:])
     for token in dict.fromkeys(tokens):
-        if wanted is not None and wanted.isdisjoint(piece_buckets(token)):
-            continue
         for piece in _pieces(token):
             bucket = bucket_of(piece)
-            if bucket not in names and (wanted is None or bucket in wanted):
+            if bucket not in names:
                 shown = ("" if piece[0] == " " else "·") + piece.strip() + ("" if piece[-1] == " " else "·")
                 names[bucket] = shown
     return names

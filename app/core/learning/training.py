@@ -290,8 +290,8 @@ def strongest(linear: Linear, posts: Sequence[tuple[str, str]]) -> Words:
     users: dict[int, set[str]] = {}
     names: dict[int, str] = {}
     for content, author in posts[-MOST_TEXTS:]:
-        for bucket, name in named_features(content, largest).items():
-            if _is_readable(name):
+        for bucket, name in named_features(content).items():
+            if bucket in largest and _is_readable(name):
                 users.setdefault(bucket, set()).add(author)
                 names.setdefault(bucket, name)
     strengths: dict[str, tuple[float, int]] = {}

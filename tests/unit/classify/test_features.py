@@ -103,10 +103,6 @@ def test_every_feature_has_a_name_taken_from_the_text() -> None:
     for text in SENTENCES:
         named = named_features(text)
         assert set(named) == set(vectorise(text)[0].tolist())
-        some = set(list(named)[::3])
-        assert named_features(text, some) == {
-            bucket: name for bucket, name in named.items() if bucket in some
-        }
     assert {"idiot", "an idiot", "·idi·"} <= names("such an idiot")
 
 
