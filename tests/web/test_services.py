@@ -147,7 +147,7 @@ def test_a_folder_that_cannot_be_used_is_explained_at_its_field(
         assert f"Folder must be named {reason}" in answer.text or f"Folder is {reason}" in answer.text
     (models / "tiny" / "README.md").unlink()
     assert "Folder has no README.md." in add_files(operator).text
-    wiring.services.kinds = {**wiring.services.kinds, "onnx": onnx_model.KIND}
+    wiring.services.kinds = {**wiring.services.kinds, "onnx": onnx_model.kind(ModelLimits())}
     assert "This installation has no folder of models" in operator.get(f"{NEW}?kind=onnx").text
     assert "This installation has no folder of models" in add_files(operator).text
     with wiring.database.reading() as session:

@@ -45,7 +45,6 @@ SHIPPED = (
     perspective.KIND,
     chat_guard.KIND,
     own_model.KIND,
-    onnx_model.KIND,
     embeddings.KIND,
 )
 

@@ -287,7 +287,3 @@ def kind(limits: ModelLimits) -> Kind:
             ASK_WHEN,
         ),
     )
-
-
-KIND = kind(ModelLimits())
-"""The kind where nothing is set."""

@@ -23,7 +23,7 @@ from app.core.recent import Recent
 from app.core.sealing import SealBroken, Sealer
 from app.core.services.calling import ServiceClassifier
 from app.core.services.calls import ATTEMPTS, AnswerCache, Call, Gate, GuardedCalls, Ledger
-from app.core.services.kinds import Adapter, Connection, EmbeddingAdapter, Embeddings, Failure, Kind
+from app.core.services.kinds import Connection, EmbeddingAdapter, Embeddings, Failure, Kind
 from app.core.services.settings import ServiceSettings
 from app.core.vocabulary import ServiceMode
 
@@ -202,20 +202,17 @@ class ServicePool:
             number=version.version,
             kind=kind,
             settings=settings,
-            adapter=self._adapter(service, kind, settings),
+            adapter=(
+                self._connected(service, kind, settings, kind.connect)
+                if kind is not None
+                else Failure(f"no kind {service.kind} is installed", retry=False)
+            ),
             gate=self._gate(service.id, settings.concurrency),
             cache=self.cache,
             ledger=self.ledger,
             is_observed=service.mode is not ServiceMode.IN_FORCE,
             cost=100 + round(settings.price * 100),
         )
-
-    def _adapter(
-        self, service: ConnectedService, kind: Kind | None, settings: ServiceSettings
-    ) -> Adapter | Failure:
-        if kind is None:
-            return Failure(f"no kind {service.kind} is installed", retry=False)
-        return self._connected(service, kind, settings, kind.connect)
 
     def _connected(
         self,

@@ -76,7 +76,7 @@ def test_an_installed_package_appears_among_the_kinds(
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.syspath_prepend(EXAMPLE)
     kinds = known_kinds.__wrapped__()  # this process has looked before the package was there
-    assert set(kinds) == {*(kind.name for kind in SHIPPED), "shouting"}
+    assert set(kinds) == {*(kind.name for kind in SHIPPED), "onnx", "shouting"}
     assert "broken cannot be loaded" in caplog.text
     assert "taken is no Kind" in caplog.text
     settings = checked(ServiceSettings(options={"least": "4"}), kinds["shouting"], AllowList())
