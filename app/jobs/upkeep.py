@@ -145,7 +145,10 @@ def _prune_history(session: Session, community_id: uuid.UUID, before: datetime) 
 def remove_content(wiring: Wiring) -> None:
     """Remove content that is older than its community keeps it, one batch in each transaction."""
     with wiring.database.reading() as session:
-        limits = retention.retention_days(session)
+        limits, withdrawn_in = retention.retention_days(session), retention.with_withdrawn(session)
+    for community_id in withdrawn_in:
+        with part(f"removing withdrawn content of community {community_id}"):
+            repeat(wiring.database, partial(retention.remove_withdrawn, community_id=community_id))
     for community_id, days in limits.items():
         with part(f"removing content of community {community_id}"):
             is_first = has_more = True
@@ -153,7 +156,7 @@ def remove_content(wiring: Wiring) -> None:
                 with wiring.database.writing() as session:
                     has_more = retention.remove(session, community_id, days, is_first=is_first) > 0
                 is_first = False
-    if limits:
+    if limits or withdrawn_in:
         attachments.clean(wiring)
 
 

@@ -11,6 +11,7 @@ from app.core.history import chain as history
 from app.core.models import Action, Attachment, Decision, HistoryEntry, Request, Score
 from app.core.requests import submitting
 from app.core.vocabulary import ActionState
+from app.jobs.upkeep import remove_content
 from app.wiring import Wiring
 from tests import factories
 from tests.attached import attach
@@ -79,3 +80,18 @@ def test_nothing_of_a_withdrawn_post_is_left_but_its_decision_and_its_hash(
         assert set(session.scalars(authors)) == {None}
         assert history.verify(session, cast.community_id)[1] is None
     assert factories.submit(wiring, cast) != request_id, "its id is free again"
+
+
+def test_posts_that_were_withdrawn_before_are_emptied_by_the_upkeep(wiring: Wiring, cast: Cast) -> None:
+    request_id = _post(wiring, cast)
+    factories.submit(wiring, cast, "Another text", "post-2")
+    with wiring.database.writing() as session:
+        request = session.get_one(Request, request_id)
+        request.withdrawn_at = request.requested_at
+    for _ in range(2):
+        remove_content(wiring)
+    assert [cell for cell in _cells(wiring) if MARKER in cell] == []
+    with wiring.database.reading() as session:
+        texts = session.scalars(sa.select(Request.content)).all()
+        assert sorted(texts) == ["Another text", "The submission was withdrawn"]
+        assert history.verify(session, cast.community_id)[1] is None

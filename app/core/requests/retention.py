@@ -34,6 +34,7 @@ WITHDRAWN = lazy_gettext("The submission was withdrawn")
 """In place of the content of a withdrawn post."""
 
 _UNSETTLED = (ActionState.PROPOSED, ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)
+_WITHDRAWN_FULL = (Request.withdrawn_at.is_not(None), Request.content_removed_at.is_(None))
 _KEPT_OF_A_MATCH = frozenset({"rule", "category", "weight"})
 
 
@@ -67,6 +68,26 @@ def remove(session: Session, community_id: uuid.UUID, days: int, *, is_first: bo
     empty(session, due, f"Removed after {days} {'day' if days == 1 else 'days'}")
     versions.content_erased(session, community_id, [request.id for request in due])
     return len(due)
+
+
+def with_withdrawn(session: Session) -> Sequence[uuid.UUID]:
+    """The communities with withdrawn posts that have their content: withdrawing did not always remove it."""
+    return session.scalars(sa.select(Request.community_id).where(*_WITHDRAWN_FULL).distinct()).all()
+
+
+def remove_withdrawn(session: Session, community_id: uuid.UUID) -> int:
+    """Remove the content of the next posts that were withdrawn. Return how many, 0 when none is left."""
+    serialise(session, community_id)
+    withdrawn = session.scalars(
+        sa.select(Request)
+        .where(Request.community_id == community_id, *_WITHDRAWN_FULL)
+        .order_by(Request.id)
+        .limit(BATCH)
+    ).all()
+    if withdrawn:
+        empty(session, withdrawn, WITHDRAWN)
+        versions.content_erased(session, community_id, [request.id for request in withdrawn])
+    return len(withdrawn)
 
 
 def empty(session: Session, posts: Sequence[Request], words: str) -> None:
