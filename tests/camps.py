@@ -87,6 +87,17 @@ class Camps:
         return self.raters[1::2]
 
 
+def fitted(wiring: Wiring, cast: Cast, model: Model, factors: list[float]) -> None:
+    """Let the community be scored by this model, with these factors of its raters in the order of their votes."""
+    with wiring.database.reading() as session:
+        raters = {
+            one.platform_user_id: one.id
+            for one in session.scalars(sa.select(Profile).where(Profile.platform_user_id.like("rater-%")))
+        }
+    own = {raters[f"rater-{number}"]: factor for number, factor in enumerate(factors)}
+    put_in_force(wiring, cast.community_id, model, own)
+
+
 def populate(
     database: Database, community_id: uuid.UUID, *, raters: int, notes: int, ratings: int, seed: int = 1
 ) -> Camps:

@@ -18,15 +18,17 @@ from app.commands.mcp.calls import TOOLS
 from app.commands.mcp.command import application, server
 from app.commands.mcp.items import COVERED
 from app.core.db import Database
+from app.core.history.reason import Reason
 from app.core.models import Account, Action, ApiKey, Note, Profile, Request
-from app.core.notes import notes
+from app.core.notes import notes, verdicts
 from app.core.people import keys
 from app.core.permissions import SYSTEM
+from app.core.scoring import Model, Regime
 from app.core.vocabulary import Classification, KeyTemplate, Role
 from app.process import logs
 from app.throttle import Throttle
 from app.wiring import Wiring
-from tests import factories
+from tests import camps, factories
 from tests.asynchronous import awaited
 from tests.cast import Cast
 
@@ -226,7 +228,24 @@ def test_what_raters_answered_is_covered_until_the_decision(wiring: Wiring, cast
     why = read(wiring, key, "why_status", id=str(action_id))["why"]
     assert why["ratings"] == 5
     assert why["rule"]
-    assert why["groups"][0]["counts"]["helpful"] == 5
+    assert why["counts"] == {"not_helpful": 0, "somewhat_helpful": 0, "helpful": 5}
+    assert why["viewpoints"] is None, "no camps yet"
+
+
+def test_the_side_of_fewer_than_three_people_is_not_told(wiring: Wiring, cast: Cast, key: str) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    factories.rate(wiring, cast, action_id, "HHSNNN")
+    model = Model(Regime.WARM, mu=0.5, rho_intercept=10.0, rho_factor=2.0, axis=True)
+    camps.fitted(wiring, cast, model, [-1.0] * 3 + [1.0] * 3)
+    with wiring.database.writing() as session:
+        note = session.get_one(Note, session.get_one(Action, action_id).note_id)
+        verdicts.dismiss(session, factories.integration(cast), note, reason=Reason("Banter"))
+    why = read(wiring, key, "why_status", id=str(action_id))["why"]
+    assert why["counts"] == {"not_helpful": 3, "somewhat_helpful": 1, "helpful": 2}
+    assert why["viewpoints"].endswith(
+        "fewer than 3 yes, fewer than 3 no. The other side: fewer than 3 yes, 3 no."
+    )
+    assert "groups" not in why
 
 
 def _note_of(wiring: Wiring, action_id: uuid.UUID) -> uuid.UUID:

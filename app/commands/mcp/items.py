@@ -16,6 +16,7 @@ from app.core.actions import actions
 from app.core.communities import communities
 from app.core.errors import NotFound
 from app.core.factcheck import items
+from app.core.helpfulness import viewpoints
 from app.core.models import Action, Note
 from app.core.notes import blindness, explanations, notes
 from app.core.permissions import Permission, require
@@ -26,6 +27,7 @@ from app.core.review.queue_filters import QueueFilter, Sort
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import NoteStatus, ReviewGroup
 from app.web.item.evidence import evidence
+from app.web.viewpoints import draw_strip
 
 COVERED = "What raters answered is shown once it is decided."
 
@@ -122,7 +124,7 @@ def read_item(call: Call, wanted: ItemArguments) -> dict[str, Any]:
 
 
 def why_status(call: Call, wanted: StatusArguments) -> dict[str, Any]:
-    """Explain why an item or a note has its status: rule, score, counts by viewpoint, what would change it.
+    """Explain why an item or a note has its status: rule, score, counts, viewpoints, what would change it.
 
     Until the decision it says only how many have rated.
     """
@@ -139,7 +141,17 @@ def why_status(call: Call, wanted: StatusArguments) -> dict[str, Any]:
     found = _note(note, action) | ({"item": _action(action)} if action is not None else {})
     if not blindness.outcome_visible_to_raters(note, action):
         return found | {"covered": COVERED}
-    return found | {"why": asdict(explanations.explain(call.session, note))}
+    why = asdict(explanations.explain(call.session, note))
+    return found | {"why": why | {"viewpoints": _viewpoints(call, note)}}
+
+
+def _viewpoints(call: Call, note: Note) -> str | None:
+    """What the dashboard's viewpoint strip says; None while the note can be rated, and where there are no camps."""
+    strip = viewpoints.of_note(call.session, note) if note.rationale or note.locked else None
+    if strip is None:
+        return None
+    view = draw_strip(strip, is_question=note.rationale)
+    return f"{view.sentence} {view.counts}"
 
 
 def _item(call: Call, item_id: uuid.UUID) -> Action:

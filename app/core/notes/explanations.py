@@ -40,29 +40,19 @@ _COLD = lazy_gettext(
 
 
 @dataclass(frozen=True)
-class Group:
-    """Rating counts by viewpoint.
-
-    ``name`` is ``all``, or the raters' side of the axis: ``one``, ``other`` or ``unknown`` (not known yet).
-    """
-
-    name: str
-    counts: Counts
-
-
-@dataclass(frozen=True)
 class Explanation:
     """The basis of a note's status. ``score``, ``helpful_at`` and ``not_helpful_at`` are on a scale of 0 to 100.
 
-    ``ratings`` is the number that count, ``needed`` the minimum; ``excluded`` are those that do not count, by reason
-    (a sentence); ``earlier`` is the number given to an earlier text. ``score`` is None while no rating counts.
+    ``counts`` are the ratings that count, of both viewpoints together: ``helpfulness.viewpoints`` tells them apart.
+    ``ratings`` is their number, ``needed`` the minimum; ``excluded`` are those that do not count, by reason (a
+    sentence); ``earlier`` is the number given to an earlier text. ``score`` is None while no rating counts.
     ``afterwards`` says that the decision was overturned, and whether the post is shown again; empty if it was not.
     """
 
     status: NoteStatus
     ratings: int
     needed: int
-    groups: Sequence[Group]
+    counts: Counts
     score: int | None
     helpful_at: int
     not_helpful_at: int
@@ -95,7 +85,7 @@ def explain(session: Session, note: Note) -> Explanation:
         status=note.status,
         ratings=sums.counts.total,
         needed=model.min_ratings,
-        groups=_groups(sums, model),
+        counts=sums.counts,
         score=verdict.shown if verdict else None,
         helpful_at=scoring.shown(helpful_at),
         not_helpful_at=scoring.shown(scoring.not_helpful_at(verdict.factor if verdict else 0.0)),
@@ -164,19 +154,6 @@ def _afterwards(session: Session, action: Action) -> str:
     if restoration.applied_at is not None:
         return f"{overturned} {_('The platform has shown the post again.')}"
     return f"{overturned} {_('The post will be shown again: the platform has been asked to.')}"
-
-
-def _groups(sums: Sums, model: Model) -> list[Group]:
-    if model.regime is Regime.COLD or not model.axis:
-        return [Group("all", sums.counts)]
-    sides, every = sums.sides, sums.counts
-    unknown = Counts(
-        every.not_helpful - sides.negative.not_helpful - sides.positive.not_helpful,
-        every.somewhat_helpful - sides.negative.somewhat_helpful - sides.positive.somewhat_helpful,
-        every.helpful - sides.negative.helpful - sides.positive.helpful,
-    )
-    groups = [Group("one", sides.negative), Group("other", sides.positive)]
-    return [*groups, Group("unknown", unknown)] if unknown.total else groups
 
 
 def _left_out(session: Session, note: Note) -> tuple[list[tuple[str, int]], int]:

@@ -76,12 +76,8 @@ def why(session: Session, note: Note, action: Action | None, own: Rating | None)
         return None
     explanation = explanations.explain(session, note)
     words = _ANSWER_WORDS if note.rationale else _NOTE_WORDS
-    groups = [group.counts for group in explanation.groups]
-    counts = (
-        sum(group.helpful for group in groups),
-        sum(group.somewhat_helpful for group in groups),
-        sum(group.not_helpful for group in groups),
-    )
+    counted = explanation.counts
+    counts = (counted.helpful, counted.somewhat_helpful, counted.not_helpful)
     answers = ", ".join(
         f"{texts.number(count)} {texts.in_sentence(word)}" for count, word in zip(counts, words, strict=True)
     )
