@@ -11,8 +11,10 @@ from urllib.parse import urljoin
 import httpx
 
 from app.adapters.net import Deadline, Guarded, body, coding
+from app.core import texts
 from app.core.factcheck.feed_fetches import FEED_BYTES, Fetched
 from app.core.outbound import AllowList, BadAddress, check_url, excerpt_of
+from app.core.texts import gettext as _
 
 DEADLINE = 60.0
 """Seconds for everything: lookups, connections, redirects and the whole content."""
@@ -49,13 +51,17 @@ class HttpFeedFetcher:
         except _Failed as failed:
             fetched = Fetched(problem=f"{failed}.")
         except (httpx.TimeoutException, TimeoutError):
-            fetched = Fetched(problem=f"It was not answered completely within {self._seconds:g} seconds.")
+            problem = _(
+                "It was not answered completely within %(seconds)s seconds.",
+                seconds=texts.short(self._seconds),
+            )
+            fetched = Fetched(problem=problem)
         except httpx.RemoteProtocolError as error:
-            fetched = Fetched(problem=f"The answer is broken: {_clean(error)}.")
+            fetched = Fetched(problem=_("The answer is broken: %(why)s.", why=_clean(error)))
         except httpx.TransportError as error:
-            fetched = Fetched(problem=f"It cannot be reached: {_clean(error)}.")
+            fetched = Fetched(problem=_("It cannot be reached: %(why)s.", why=_clean(error)))
         except (httpx.InvalidURL, ValueError) as error:
-            fetched = Fetched(problem=f"The address cannot be used: {_clean(error)}.")
+            fetched = Fetched(problem=_("The address cannot be used: %(why)s.", why=_clean(error)))
         return replace(fetched, milliseconds=round((time.monotonic() - started) * 1000))
 
     def _follow(self, url: str, etag: str | None, last_modified: str | None, deadline: Deadline) -> Fetched:
@@ -63,25 +69,33 @@ class HttpFeedFetcher:
             try:
                 target = check_url(url, self._allow)
             except BadAddress as bad:
-                what = "The address" if number == 0 else f"It redirects to {_clean(url)[:100]}, which"
-                raise _Failed(f"{what} {bad.reason}") from None
+                if number == 0:
+                    raise _Failed(_("The address %(problem)s", problem=bad.reason)) from None
+                raise _Failed(
+                    _("It redirects to %(url)s, which %(problem)s", url=_clean(url)[:100], problem=bad.reason)
+                ) from None
             request = httpx.Request("GET", url, headers=_headers(etag, last_modified))
             with self._guarded.exchange(target, request, deadline) as response:
                 moved = response.headers.get("Location") if response.status_code in _MOVED else None
                 if not moved:
                     return self._answer(response)
             url = urljoin(url, moved).split("#", 1)[0]
-        raise _Failed(f"It redirects more than {REDIRECTS} times")
+        raise _Failed(_("It redirects more than %(most)s times", most=REDIRECTS))
 
     def _answer(self, response: httpx.Response) -> Fetched:
         if response.status_code == 304:
             return Fetched(is_new=False)
         if response.status_code != 200:
-            raise _Failed(f"It answered {response.status_code}")
+            raise _Failed(_("It answered %(status)s", status=response.status_code))
         packed = coding(response)
         if packed not in ("", "gzip", "x-gzip"):
-            raise _Failed(f"Its answer is compressed in a form that was not asked for: {_clean(packed)[:40]}")
-        too_large = _Failed(f"It is larger than {self._most // 1_048_576} MB")
+            raise _Failed(
+                _(
+                    "Its answer is compressed in a form that was not asked for: %(form)s",
+                    form=_clean(packed)[:40],
+                )
+            )
+        too_large = _Failed(_("It is larger than %(size)s MB", size=self._most // 1_048_576))
         announced = response.headers.get("Content-Length", "")
         if announced.isdigit() and len(announced) < 20 and int(announced) > self._most:
             raise too_large

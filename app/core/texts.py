@@ -2,7 +2,7 @@
 
 The English text is its own key. Edges choose the language: the dashboard that of its reader, mails that of their
 recipient. The API, the command line and logs are English, which is also what a thread has that chose nothing. What is
-stored is English too: a text is translated where it is shown.
+stored is English too, and translated where it is shown; with values in it, it is in the language of its community.
 """
 
 import html

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import islice
 from typing import BinaryIO
 
+from app.core import texts
 from app.core.batches import BatchSize
 from app.core.db import Database
 from app.core.factcheck import (
@@ -42,9 +43,10 @@ EMBED_MOST_SECONDS = 300.0
 def run_import(database: Database, import_id: uuid.UUID) -> None:
     """Read or store an import, or clear away what it left, whichever it waits for. Killed and run again, it goes on."""
     with database.reading() as session:
-        state = import_steps.state(session, import_id)
+        state, language = import_steps.state(session, import_id)
     if state is ImportState.READING:
-        _read(database, import_id)
+        with texts.chosen(language):
+            _read(database, import_id)
     elif state is ImportState.STORING:
         size = BatchSize(import_steps.STORE_BATCH)
         has_more = True
@@ -114,10 +116,11 @@ def fetch_feed(database: Database, fetcher: FeedFetcher, feed_id: uuid.UUID) -> 
         known = feed_fetches.to_fetch(session, feed_id)
     if known is None:
         return
-    url, etag, last_modified = known
-    fetched = fetcher.fetch(url, etag, last_modified)
-    with database.writing() as session:
-        feed_fetches.finish(session, feed_id, url, fetched)
+    url, etag, last_modified, language = known
+    with texts.chosen(language):
+        fetched = fetcher.fetch(url, etag, last_modified)
+        with database.writing() as session:
+            feed_fetches.finish(session, feed_id, url, fetched)
 
 
 def fetch_due_feeds(database: Database) -> None:
@@ -166,7 +169,7 @@ def _embed(
     space_id, count = leased
     embedder = pool.embedder(service, settings)
     after: uuid.UUID | None = None
-    covered, problem = "", ""
+    covered, problem, is_full = "", "", False
     while time.monotonic() < end:
         room = spaces.MOST - count
         with database.reading() as session:
@@ -174,10 +177,10 @@ def _embed(
                 break
             size = min(embedder.batch, room) if room > 0 else embedder.batch
             batch = filling.pending(session, space_id, after, size, only_changed=room <= 0)
-            is_short = not batch and room <= 0 and bool(filling.pending(session, space_id, None, 1))
+            is_full = not batch and room <= 0 and bool(filling.pending(session, space_id, None, 1))
             known = dict(filling.known(session, space_id, {one.sha256 for one in batch}))
         if not batch:
-            covered, problem = state, filling.TOO_MANY if is_short else ""
+            covered = state
             break
         new = {one.sha256: one.text for one in batch if one.sha256 not in known}
         try:
@@ -192,4 +195,4 @@ def _embed(
         after = batch[-1].item_id
         count += sum(one.is_new for one in batch)
     with database.writing() as session:
-        filling.finish(session, space_id, covered, problem)
+        filling.finish(session, space_id, covered, problem, is_full=is_full)

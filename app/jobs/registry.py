@@ -22,6 +22,7 @@ from app.core.reports import asking
 from app.core.requests import image_scoring, score_rows, submitting
 from app.core.requests import scoring as request_scoring
 from app.core.review import holds, overturns
+from app.core.texts import lazy_gettext
 from app.core.upkeep import community_revisions
 from app.core.upkeep.attention import ATTENTION_JOB, ATTENTION_SECONDS
 from app.core.webhooks import replays
@@ -134,10 +135,10 @@ def give_up(wiring: Wiring, name: str, args: dict[str, Any], error: BaseExceptio
             request_scoring.fail(session, uuid.UUID(args["request_id"]), f"{type(error).__name__}: {error}")
     elif name == replays.REPLAY_JOB:
         with wiring.database.writing() as session:
-            replays.give_up(session, uuid.UUID(args["replay_id"]), "It failed again and again")
+            replays.give_up(session, uuid.UUID(args["replay_id"]), lazy_gettext("It failed again and again"))
     elif name == imports.IMPORT_JOB:
         with wiring.database.writing() as session:
-            imports.fail(session, uuid.UUID(args["import_id"]), "It failed again and again.")
+            imports.fail(session, uuid.UUID(args["import_id"]), lazy_gettext("It failed again and again."))
     elif name == own_data_files.MAKE_JOB:
         with wiring.database.writing() as session:
             own_data_files.fail(session, uuid.UUID(args["file_id"]))

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeVar
 
+from app.core import texts
+from app.core.permissions import SYSTEM
 from app.core.texts import gettext as _
 
 
@@ -57,7 +59,7 @@ def rows(
             number=version.version,
             made_by=version.made_by,
             made_at=version.created_at,
-            reason=version.reason,
+            reason=texts.stored(version.reason) if version.made_by == SYSTEM.name else version.reason,
             changes=changes(before, version),
             is_current=version.version == current,
         )

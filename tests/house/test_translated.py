@@ -221,9 +221,6 @@ UNSEEN_IN_CORE = {
     "requests/observing.py",
     "requests/submitting.py",
     "requests/text_scores.py",
-    "factcheck/published.py",
-    "factcheck/reading.py",
-    "factcheck/formats.py",
 }
 """Modules whose refusals only integrations read, or jobs store in English."""
 SAID_BY_NOBODY = {"Invalid", "NotFound", "IllegalMove"}

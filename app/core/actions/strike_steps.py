@@ -22,7 +22,7 @@ from app.core.history.reason import NO_REASON, Reason
 from app.core.ids import new_id
 from app.core.models import Action, Community, Request, Strike
 from app.core.permissions import SYSTEM, Actor
-from app.core.texts import lazy_gettext
+from app.core.texts import lazy_gettext, ngettext
 from app.core.thresholds.routing import STAFF_TARGET, STRIKES
 from app.core.vocabulary import ActionState, ReviewGroup, StrikesAct, StrikeStep, decision_word
 
@@ -146,7 +146,13 @@ def _open(
     )
     if acts:
         author_texts.add(session, [action])
-    begin(session, SYSTEM, action, reason=Reason(cause=f"the author's strikes reached {points} points"))
+    with community_settings.in_language(session, strike.community_id):
+        cause = ngettext(
+            "the author's strikes reached %(num)s point",
+            "the author's strikes reached %(num)s points",
+            points,
+        )
+    begin(session, SYSTEM, action, reason=Reason(cause=cause))
     return action
 
 

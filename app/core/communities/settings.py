@@ -9,6 +9,7 @@ default. ``wiring.wire`` sets the defaults in ``Database.info`` at start-up, and
 
 import uuid
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from app.core import limits, texts
 from app.core.communities import cited_pages
 from app.core.communities.declarations import Section, Setting, declare, declared
 from app.core.models import Community
-from app.core.texts import LazyText, lazy_gettext
+from app.core.texts import Language, LazyText, lazy_gettext
 from app.core.vocabulary import Role, StrikesAct, WhoDecides
 
 NO_ROLE = "none"
@@ -466,6 +467,16 @@ def parse_stored(stored: Mapping[str, Any] | None, defaults: CommunitySettings) 
 def read(session: Session, community_id: uuid.UUID) -> CommunitySettings:
     """The settings of the community with this id, as ``for_community``."""
     return for_community(session.get_one(Community, community_id), defaults(session))
+
+
+def in_language(session: Session, community_id: uuid.UUID) -> AbstractContextManager[None]:
+    """Use the community's language inside the ``with``: for sentences with values, which are stored as written."""
+    return texts.chosen(language_of(session, community_id))
+
+
+def language_of(session: Session, community_id: uuid.UUID) -> Language:
+    """The community's language."""
+    return texts.named(read(session, community_id).language)
 
 
 def check(values: Mapping[str, Any]) -> None:

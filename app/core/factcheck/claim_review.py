@@ -12,6 +12,7 @@ from app.core import limits
 from app.core.errors import Invalid
 from app.core.factcheck import published, ratings
 from app.core.factcheck.published import Defaults, Fault, Found
+from app.core.texts import gettext as _
 from app.core.vocabulary import ClaimRating
 
 TYPE = "ClaimReview"
@@ -39,7 +40,7 @@ def reviews(document: Any, defaults: Defaults, where: str = "") -> Iterator[Foun
     """The ClaimReview objects of a document in their order. ``where`` is put before each place: "script 2, "."""
     found, nodes = collected(document)
     for number, review in enumerate(found, start=1):
-        yield read_review(review, defaults, f"{where}review {number}", nodes)
+        yield read_review(review, defaults, where + _("review %(number)s", number=number), nodes)
 
 
 def searched(claims: Sequence[Any], defaults: Defaults, first: int = 1) -> Iterator[Found | Fault]:
@@ -47,12 +48,16 @@ def searched(claims: Sequence[Any], defaults: Defaults, first: int = 1) -> Itera
     for number, claim in enumerate(claims, start=first):
         listed = claim.get("claimReview") if isinstance(claim, Mapping) else None
         if not isinstance(claim, Mapping) or not isinstance(listed, list) or not listed:
-            yield Fault(f"claim {number}", ("it has no claimReview",))
+            yield Fault(_("claim %(number)s", number=number), (_("it has no claimReview"),))
             continue
         for position, review in enumerate(listed, start=1):
-            place = f"claim {number}" if len(listed) == 1 else f"claim {number}, review {position}"
+            place = (
+                _("claim %(number)s", number=number)
+                if len(listed) == 1
+                else _("claim %(number)s, review %(review)s", number=number, review=position)
+            )
             if not isinstance(review, Mapping):
-                yield Fault(place, ("it must be an object",))
+                yield Fault(place, (_("it must be an object"),))
                 continue
             publisher = review.get("publisher")
             names = publisher if isinstance(publisher, Mapping) else {}

@@ -126,9 +126,18 @@ def read(file: BinaryIO, columns: Mapping[str, str], defaults: Defaults) -> Iter
         if is_first:
             is_first = False
             continue
-        place = f"line {line}"
+        place = _("line %(number)s", number=line)
         if len(row) > len(known.headers):
-            yield Fault(place, (f"it has {len(row)} cells, but there are {len(known.headers)} columns",))
+            yield Fault(
+                place,
+                (
+                    _(
+                        "it has %(cells)s cells, but there are %(columns)s columns",
+                        cells=len(row),
+                        columns=len(known.headers),
+                    ),
+                ),
+            )
             continue
         values = {member: row[at].strip() or None for member, at in places.items() if at < len(row)}
         try:

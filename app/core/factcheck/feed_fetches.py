@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import bulk, clock
+from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.errors import Invalid, Refused
 from app.core.factcheck import feeds, imports
@@ -21,7 +22,7 @@ from app.core.factcheck.imports import Upload
 from app.core.ids import new_id
 from app.core.models import Community, DatasetFeed, DatasetFeedCheck, DatasetImport, DatasetImportRow
 from app.core.permissions import SYSTEM
-from app.core.texts import lazy_gettext
+from app.core.texts import Language, lazy_gettext
 from app.core.vocabulary import AfterReading, FeedOutcome, ImportState
 
 FETCH_DUE_JOB = "look_at_feeds"
@@ -105,8 +106,8 @@ def enqueue_due(session: Session) -> None:
     session.flush()
 
 
-def to_fetch(session: Session, feed_id: uuid.UUID) -> tuple[str, str | None, str | None] | None:
-    """(address, ETag, Last-Modified) to fetch with.
+def to_fetch(session: Session, feed_id: uuid.UUID) -> tuple[str, str | None, str | None, Language] | None:
+    """(address, ETag, Last-Modified) to fetch with, and the community's language, in which a problem is stored.
 
     None when the feed is gone, its community was archived meanwhile, or its last import has not ended.
     """
@@ -118,7 +119,10 @@ def to_fetch(session: Session, feed_id: uuid.UUID) -> tuple[str, str | None, str
             DatasetImport.feed_id == feed_id, DatasetImport.state.not_in(imports.ENDED)
         )
     ).first()
-    return None if running is not None else (feed.url, feed.etag, feed.last_modified)
+    if running is not None:
+        return None
+    language = community_settings.language_of(session, feed.community_id)
+    return feed.url, feed.etag, feed.last_modified, language
 
 
 def finish(session: Session, feed_id: uuid.UUID, url: str, fetched: Fetched) -> None:

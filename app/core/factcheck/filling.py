@@ -12,13 +12,16 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import bulk, clock
+from app.core import bulk, clock, texts
+from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.factcheck import items, nearest, spaces
 from app.core.ids import new_id
 from app.core.models import ConnectedService, FactCheckItem, FactCheckVector, VectorSpace
 from app.core.services.pool import ServicePool, Vector, identity, text_hash
 from app.core.services.settings import ServiceSettings
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import ServiceMode
 
 LEASE = timedelta(minutes=3)
@@ -26,7 +29,6 @@ LEASE = timedelta(minutes=3)
 AGAIN = timedelta(minutes=5)
 """How long a service that failed is left alone, because each attempt counts in its budget."""
 DELETED_AT_ONCE = 1_000
-TOO_MANY = f"only {spaces.MOST:,} fact-checks have a vector; the others are found by their words"
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ def store(session: Session, space_id: uuid.UUID, batch: Sequence[tuple[Pending, 
     sizes = {len(vector) // 2 for _, vector in batch if vector}
     space.dimensions = space.dimensions or max(sizes, default=0)
     if sizes - {space.dimensions}:
-        space.problem = "its vectors have another number of dimensions than before"
+        space.problem = lazy_gettext("its vectors have another number of dimensions than before")
         return False
     last = session.scalar(
         sa.select(sa.func.max(FactCheckVector.position)).where(FactCheckVector.space_id == space_id)
@@ -177,8 +179,12 @@ def store(session: Session, space_id: uuid.UUID, batch: Sequence[tuple[Pending, 
     return True
 
 
-def finish(session: Session, space_id: uuid.UUID, covered: str, problem: str = "") -> None:
+def finish(
+    session: Session, space_id: uuid.UUID, covered: str, problem: str = "", *, is_full: bool = False
+) -> None:
     """End the work on a space. ``covered``: the state whose items all have vectors; empty: some lack theirs.
+
+    ``is_full``: those that lack theirs get none, because the space takes no more.
 
     A space that is complete for the first time is used from now on; one that is too large for the memory is not used,
     or no longer. After a problem, no job goes on for some minutes.
@@ -187,8 +193,15 @@ def finish(session: Session, space_id: uuid.UUID, covered: str, problem: str = "
     if space is None:
         return
     bytes_needed = nearest.size(spaces.count(session, space_id), space.dimensions) if covered else 0
-    if bytes_needed > nearest.BYTES_MAX:
-        space.complete_at, covered, problem = None, "", _too_large(bytes_needed)
+    service = session.get_one(ConnectedService, space.service_id)
+    with community_settings.in_language(session, service.community_id):
+        if bytes_needed > nearest.BYTES_MAX:
+            space.complete_at, covered, problem = None, "", _too_large(bytes_needed)
+        elif is_full:
+            problem = _(
+                "only %(most)s fact-checks have a vector; the others are found by their words",
+                most=texts.number(spaces.MOST),
+            )
     space.problem = problem[:255]
     space.leased_until = clock.now() + AGAIN if problem and not covered else None
     if covered:
@@ -199,7 +212,11 @@ def finish(session: Session, space_id: uuid.UUID, covered: str, problem: str = "
 
 def _too_large(bytes_needed: int) -> str:
     needed, most = (round(number / 1024 / 1024) for number in (bytes_needed, nearest.BYTES_MAX))
-    return f"its vectors take {needed:,} MB of memory, and {most:,} MB are there: fewer dimensions would do"
+    return _(
+        "its vectors take %(needed)s MB of memory, and %(most)s MB are there: fewer dimensions would do",
+        needed=texts.number(needed),
+        most=texts.number(most),
+    )
 
 
 def forget_retired(session: Session) -> bool:

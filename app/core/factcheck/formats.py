@@ -25,7 +25,6 @@ _NODES_ROOM = 4_000_000
 """The most characters kept of objects that other parts may refer to by ``@id``; later objects are not found."""
 _NODE = 300
 """The overhead counted for each such object, in characters."""
-_TOO_LARGE = (f"it is larger than {documents.PART_BYTES // 1_048_576} MB, or has too many values",)
 
 
 @dataclass(frozen=True)
@@ -71,14 +70,14 @@ def distinct(file: BinaryIO, how: Reading) -> Iterator[Found | Fault]:
             key = hashlib.blake2b("\0".join(one.item.key).encode(), digest_size=16).digest()
             first = seen.setdefault(key, one.place)
             if first != one.place:
-                yield Fault(one.place, (f"item_id is that of {first} too",))
+                yield Fault(one.place, (_("item_id is that of %(first)s too", first=first),))
                 continue
         yield one
 
 
 def _lines(file: BinaryIO, defaults: Defaults) -> Iterator[Found | Fault]:
     for number, raw in reading.numbered(file):
-        place = f"line {number}"
+        place = _("line %(number)s", number=number)
         try:
             row = reading.parsed(raw)
         except Invalid as refused:
@@ -96,14 +95,14 @@ def _page(file: BinaryIO, how: Reading) -> Iterator[Found | Fault]:
         raise BadFile(_("The file is a web page larger than %(size)s MB", size=reading.PAGE_BYTES // 1048576))
     number = 0
     for number, script in enumerate(reading.scripts(reading.page_text(content)), start=1):
-        place = f"script {number}"
+        place = _("script %(number)s", number=number)
         try:
             # Pages often have line breaks within strings, which only a strict reader refuses.
             yield from _read_script(io.BytesIO(script), how.defaults, how.most, f"{place}, ")
         except Malformed as bad:
-            yield Fault(place, (f"its JSON-LD is malformed: {bad}",))
+            yield Fault(place, (_("its JSON-LD is malformed: %(why)s", why=bad),))
         except Unreadable as bad:
-            yield Fault(place, (f"its JSON-LD is {bad}",))
+            yield Fault(place, (_("its JSON-LD is %(why)s", why=bad),))
     if number == 0:
         raise BadFile(_("The page has no script of the type application/ld+json, so no ClaimReview"))
 
@@ -150,6 +149,11 @@ def _read_script(file: BinaryIO, defaults: Defaults, most: int | None, where: st
         yield from _reviews(file, _survey(file, most, is_strict=False), defaults, where, is_strict=False)
 
 
+def _too_large() -> tuple[str, ...]:
+    size = documents.PART_BYTES // 1_048_576
+    return (_("it is larger than %(size)s MB, or has too many values", size=size),)
+
+
 def _too_many(most: int) -> BadFile:
     return BadFile(
         _(
@@ -189,7 +193,7 @@ def _small(document: Any, defaults: Defaults) -> Iterator[Found | Fault]:
     if not any(isinstance(row, Mapping) and "claim" in row for row in rows):
         raise _nothing()
     for number, row in enumerate(rows, start=1):
-        yield _of_row(row, f"row {number}", defaults)
+        yield _of_row(row, _("row %(number)s", number=number), defaults)
 
 
 def _of_row(row: Any, place: str, defaults: Defaults) -> Found | Fault:
@@ -236,7 +240,7 @@ def _claims(file: BinaryIO, defaults: Defaults) -> Iterator[Found | Fault]:
             yield from claim_review.searched([value], defaults, first=int(path[1]) + 1)
         elif path[1] != opened:
             opened = int(path[1])
-            yield Fault(f"claim {opened + 1}", _TOO_LARGE)
+            yield Fault(_("claim %(number)s", number=opened + 1), _too_large())
 
 
 def _reviews(
@@ -247,12 +251,14 @@ def _reviews(
         if path[-1] in ("@type", "type") and claim_review.is_review({"@type": value}):
             # The object itself was too large for one part.
             number += 1
-            yield Fault(f"{where}review {number}", _TOO_LARGE)
+            yield Fault(where + _("review %(number)s", number=number), _too_large())
         found, nodes = claim_review.collected(value)
         for review in found:
             number += 1
             known = ChainMap(nodes, survey.nodes)
-            yield claim_review.read_review(review, defaults, f"{where}review {number}", known)
+            yield claim_review.read_review(
+                review, defaults, where + _("review %(number)s", number=number), known
+            )
 
 
 def _rows(file: BinaryIO, defaults: Defaults) -> Iterator[Found | Fault]:
@@ -260,7 +266,7 @@ def _rows(file: BinaryIO, defaults: Defaults) -> Iterator[Found | Fault]:
     for path, value in _parts(file):
         number = int(path[0]) + 1
         if len(path) == 1:
-            yield _of_row(value, f"row {number}", defaults)
+            yield _of_row(value, _("row %(number)s", number=number), defaults)
         elif number != opened:
             opened = number
-            yield Fault(f"row {number}", _TOO_LARGE)
+            yield Fault(_("row %(number)s", number=number), _too_large())

@@ -13,7 +13,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import bulk, clock
+from app.core import bulk, clock, texts
+from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.errors import Refused
 from app.core.factcheck import feeds, imports, items
@@ -23,7 +24,8 @@ from app.core.factcheck.published import Defaults, Fault, Found
 from app.core.models import DatasetImport, DatasetImportPiece, DatasetImportRow, FactCheckItem
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Permission, require
-from app.core.texts import lazy_gettext
+from app.core.texts import Language, lazy_gettext
+from app.core.texts import gettext as _
 from app.core.vocabulary import AfterReading, ClaimRating, ImportState, RowOutcome
 
 READ_BATCH = 1_000
@@ -39,10 +41,12 @@ _FEW = 10
 _NEEDS_FILE = (ImportState.COLUMNS, ImportState.READING)
 
 
-def state(session: Session, import_id: uuid.UUID) -> ImportState | None:
-    """The import's state; None when it is unknown."""
+def state(session: Session, import_id: uuid.UUID) -> tuple[ImportState | None, Language | None]:
+    """The import's state, None when it is unknown; and its community's language, in which problems are stored."""
     found = session.get(DatasetImport, import_id)
-    return found.state if found is not None else None
+    if found is None:
+        return None, None
+    return found.state, community_settings.language_of(session, found.community_id)
 
 
 def reading_of(session: Session, import_id: uuid.UUID) -> tuple[Reading, int, int]:
@@ -94,7 +98,7 @@ def add(
             row = _row(one, outcome)
             if one.item.date_unread and undated_room > 0:
                 undated_room -= 1
-                row["why"] = f"its date cannot be read: {one.item.date_unread}"
+                row["why"] = _("its date cannot be read: %(date)s", date=one.item.date_unread)
             if one.item.rating is None and (one.item.rating_given in unknown or len(unknown) < UNKNOWN_MOST):
                 unknown[one.item.rating_given] += 1
         rows.append(nothing | {"import_id": import_id, "position": position} | row)
@@ -202,9 +206,11 @@ def _count_retiring(session: Session, found: DatasetImport) -> None:
     held = session.scalar(sa.select(sa.func.count(FactCheckItem.id)).where(*owned)) or 0
     gone = session.scalar(sa.select(sa.func.count(FactCheckItem.id)).where(*_gone(found))) or 0
     if gone > max(_FEW, RETIRE_AT_MOST * held):
-        found.problem = (
-            f"{gone:,} of {held:,} fact-checks are not in the feed any more. The feed may be broken, "
-            "so none was retired."
+        found.problem = _(
+            "%(gone)s of %(held)s fact-checks are not in the feed any more. The feed may be broken, so none was "
+            "retired.",
+            gone=texts.number(gone),
+            held=texts.number(held),
         )
         return
     found.retiring = gone

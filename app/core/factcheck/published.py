@@ -13,6 +13,7 @@ from app.core import limits
 from app.core.errors import Invalid, Problem
 from app.core.factcheck import ratings
 from app.core.factcheck.items import Item
+from app.core.texts import gettext as _
 from app.core.vocabulary import ClaimRating
 
 CLAIM_MAX = 5_000
@@ -162,20 +163,22 @@ def read(
 def _member(row: Mapping[Any, Any], member: str, names: Sequence[str]) -> str:
     values = {name: row[name] for name in names if row.get(name) is not None}
     if not values:
-        raise Invalid.field(member, "is missing")
+        raise Invalid.field(member, _("is missing"))
     if len(set(map(repr, values.values()))) > 1:
-        raise Invalid.field(member, f"differs between {' and '.join(values)}")
+        raise Invalid.field(member, _("differs between %(names)s", names=", ".join(values)))
     value = next(iter(values.values()))
     if not isinstance(value, str):
-        raise Invalid.field(member, "must be text", value)
+        raise Invalid.field(member, _("must be text"), value)
     limits.text(value, member, _LIMITS[member])
     if member == "url":
         if _SPACE.search(value):
             raise Invalid.field(
-                member, "must not contain a space or a line break; write a space as %20", value[:50]
+                member, _("must not contain a space or a line break; write a space as %%20"), value[:50]
             )
         if not _URL.fullmatch(value):
-            raise Invalid.field(member, "must be an address that begins with https:// or http://", value[:50])
+            raise Invalid.field(
+                member, _("must be an address that begins with https:// or http://"), value[:50]
+            )
     return value
 
 

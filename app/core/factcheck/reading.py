@@ -146,18 +146,26 @@ def numbered(lines: IO[bytes]) -> Iterator[tuple[int, bytes]]:
 def parsed(raw: bytes) -> Any:
     """The JSON value of a line. Raises Invalid."""
     if len(raw) > LINE_BYTES:
-        raise Invalid.field("row", f"is longer than {LINE_BYTES:,} bytes")
+        raise Invalid.field("row", _("is longer than %(most)s bytes", most=texts.number(LINE_BYTES)))
     if sum(map(raw.count, (b"[", b"{", b","))) > VALUES_MAX:
-        raise Invalid.field("row", f"is not JSON that can be read: it has more than {VALUES_MAX:,} values")
+        raise Invalid.field(
+            "row",
+            _(
+                "is not JSON that can be read: it has more than %(most)s values",
+                most=texts.number(VALUES_MAX),
+            ),
+        )
     try:
         return json.loads(raw.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise Invalid.field("row", "is not UTF-8") from None
+        raise Invalid.field("row", _("is not UTF-8")) from None
     except json.JSONDecodeError as error:
         said = error.msg.removesuffix(" at")
-        raise Invalid.field("row", f"is not JSON: {said} at character {error.pos + 1}") from None
+        raise Invalid.field(
+            "row", _("is not JSON: %(why)s at character %(position)s", why=said, position=error.pos + 1)
+        ) from None
     except (ValueError, RecursionError):
-        raise Invalid.field("row", "is not JSON that can be read") from None
+        raise Invalid.field("row", _("is not JSON that can be read")) from None
 
 
 def explained(what: str, line: int, column: int) -> str:

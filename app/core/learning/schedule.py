@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.core import bulk, clock
 from app.core.classify.features import FEATURES_VERSION
+from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.history.reason import Reason
 from app.core.ids import new_id
@@ -23,7 +24,7 @@ from app.core.learning.labels import Label, Ordinary
 from app.core.learning.training import Outcome, Trained
 from app.core.models import Community, HistoryEntry, LearnedCategory, LearnedModel, Learning
 from app.core.permissions import SYSTEM
-from app.core.texts import lazy_gettext
+from app.core.texts import lazy_gettext, ngettext
 from app.core.thresholds import threshold_sets
 
 LEARN_JOB = "learn"
@@ -162,8 +163,13 @@ def store(
         if asks_first:
             row.waiting_version = model.version
         else:
-            count = f"{trained.labels:,} decisions, better on the newest of them"
-            versions.set_in_force(session, SYSTEM, row, model, reason=Reason(cause=count))
+            with community_settings.in_language(session, lease.community_id):
+                cause = ngettext(
+                    "%(num)s decision, better on the newest of them",
+                    "%(num)s decisions, better on the newest of them",
+                    trained.labels,
+                )
+            versions.set_in_force(session, SYSTEM, row, model, reason=Reason(cause=cause))
     elif model is not None and not asks_first:
         versions.take_out(session, row, NOT_BETTER)
     # Without a better version, one that contains erased content goes all the same.

@@ -156,7 +156,9 @@ def keep(session: Session, actor: Actor, request: Request, draft: Draft, item: I
         platform_message_id=request.platform_message_id,
         platform_channel_id=request.platform_channel_id,
     )
-    begin(session, actor, note, reason=Reason(cause=f"drafted by {draft.provider} {draft.model}"))
+    with community_settings.in_language(session, request.community_id):
+        cause = _("drafted by %(provider)s %(model)s", provider=draft.provider, model=draft.model)
+    begin(session, actor, note, reason=Reason(cause=cause))
     session.add(AiDraft(note_id=note.id, **_record(draft, item)))
     session.flush()
     return note

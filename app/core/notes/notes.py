@@ -8,8 +8,9 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
-from app.core import clock, limits
+from app.core import clock, limits, texts
 from app.core.actions.moves import begin, make_move
+from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Malformed, NotFound
 from app.core.history import chain as history
@@ -20,17 +21,35 @@ from app.core.people import profiles
 from app.core.permissions import ADMIN_REQUIRED, SYSTEM, Actor, Permission, allows, require, require_found
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
+from app.core.thresholds.routing import ESCALATED, UNFINISHED
 from app.core.vocabulary import Classification, NoteStatus, Verb
 from app.core.webhooks import events
 
 RATIONALE_PROVIDER = "builtin"
 RATIONALE_MODEL = "rationale-1"
 
-_QUESTION = {
-    Verb.HIDE: "hidden",
-    Verb.DELETE: "deleted",
-    Verb.FLAG: "flagged",
-    Verb.NOTIFY: "answered with a notice to its author",
+_RATIONALES = {
+    Verb.HIDE: lazy_gettext("This content looks like %(category)s: %(meaning)s. If so, it should be hidden."),
+    Verb.DELETE: lazy_gettext(
+        "This content looks like %(category)s: %(meaning)s. If so, it should be deleted."
+    ),
+    Verb.FLAG: lazy_gettext(
+        "This content looks like %(category)s: %(meaning)s. If so, it should be flagged."
+    ),
+    Verb.NOTIFY: lazy_gettext(
+        "This content looks like %(category)s: %(meaning)s. If so, it should be answered with a notice to its author."
+    ),
+}
+_CATEGORIES = {
+    "toxicity": lazy_gettext("toxicity", "after “looks like”"),
+    "hate": lazy_gettext("hate", "after “looks like”"),
+    "threat": lazy_gettext("threat", "after “looks like”"),
+    "sexual": lazy_gettext("sexual", "after “looks like”"),
+    "self_harm": lazy_gettext("self harm", "after “looks like”"),
+    "spam": lazy_gettext("spam", "after “looks like”"),
+    "pii": lazy_gettext("pii", "after “looks like”"),
+    "misinformation": lazy_gettext("misinformation", "after “looks like”"),
+    **dict.fromkeys((ESCALATED, UNFINISHED), lazy_gettext("something to look at", "after “looks like”")),
 }
 
 
@@ -107,17 +126,21 @@ def write_rationale(session: Session, request: Request, category: str, meaning: 
 
     The text contains no score, because raters read it. The caller links it to the request (``request.note_id``).
     """
-    note = rationale(request, category, meaning, verb, profiles.of_service(session).id)
+    note = rationale(session, request, category, meaning, verb, profiles.of_service(session).id)
     begin(session, SYSTEM, note, quiet=True)
     return note
 
 
-def rationale(request: Request, category: str, meaning: str, verb: Verb, author_id: uuid.UUID) -> Note:
+def rationale(
+    session: Session, request: Request, category: str, meaning: str, verb: Verb, author_id: uuid.UUID
+) -> Note:
     """The note that ``write_rationale`` writes, not stored yet."""
-    summary = (
-        f"This content looks like {category.replace('_', ' ')}: {meaning[0].lower()}{meaning[1:]}. "
-        f"If so, it should be {_QUESTION[verb]}."
-    )
+    with community_settings.in_language(session, request.community_id):
+        summary = _(
+            _RATIONALES[verb],
+            category=_CATEGORIES.get(category, category.replace("_", " ")),
+            meaning=texts.in_sentence(meaning),
+        )
     return _rationale(request, summary, author_id)
 
 

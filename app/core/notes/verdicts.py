@@ -24,6 +24,7 @@ from app.core.notes import blindness, consequences, notes
 from app.core.panels import opening, panels
 from app.core.permissions import SYSTEM, Actor
 from app.core.scoring import GRAVE_MARGIN, Verdict
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import IN_REVIEW, ActionState, NoteStatus, PanelOutcome
 
 STABILISING = "stabilising"
@@ -169,7 +170,7 @@ def _follow_panel(
         panels.end(session, panel, PanelOutcome.OVERTAKEN, panels.CONFIRMS)
         opening.open_panel(session, action, panels.CONFIRMS, earlier=panel)
         return None
-    cause = "a drawn panel decided"
+    cause = lazy_gettext("a drawn panel decided")
     panels.end(session, panel, PanelOutcome.DECIDED)
     _store_score(note, verdict)
     if blindness.is_lifted(note, action):

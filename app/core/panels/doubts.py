@@ -8,14 +8,14 @@ creates many raters must not be able to decide with them.
 """
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 from scipy.special import bdtr, bdtrc
 from sqlalchemy.orm import Session, aliased
 
-from app.core import clock
+from app.core import clock, texts
 from app.core.actions import actions
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
@@ -26,6 +26,7 @@ from app.core.models import Action, Note, Profile, Rating
 from app.core.permissions import SYSTEM
 from app.core.scoring import Regime
 from app.core.scoring.sums import CORRELATED
+from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 from app.core.vocabulary import ReviewGroup
 
@@ -63,7 +64,11 @@ def _one_sided(session: Session, scored: Scored) -> str | None:
     share = _share_of_one(session, scored.fit)
     if share is None or not total or chance_of(one, total, share) >= CHANCE:
         return None
-    return f"{max(one, total - one)} of the {total} raters with a known viewpoint are of one side."
+    return _(
+        "%(most)s of the %(total)s raters with a known viewpoint are of one side.",
+        most=texts.number(max(one, total - one)),
+        total=texts.number(total),
+    )
 
 
 def _share_of_one(session: Session, fit: Fit) -> float | None:
@@ -82,7 +87,11 @@ def _in_step(scored: Scored) -> str | None:
     alike = round(scored.sums.row[CORRELATED.start])
     if alike < settings.burst_raters or alike <= settings.burst_share * counted:
         return None
-    return f"{alike} of the {counted} raters rate in step."
+    return _(
+        "%(alike)s of the %(total)s raters rate in step.",
+        alike=texts.number(alike),
+        total=texts.number(counted),
+    )
 
 
 def _arrived_together(session: Session, note: Note, settings: CommunitySettings) -> str | None:
@@ -103,7 +112,12 @@ def _arrived_together(session: Session, note: Note, settings: CommunitySettings)
     others = sa.or_(Profile.created_at < since, Profile.created_at > since + span)
     if not _has_raters(session, note.community_id, others, settings.burst_known):
         return None
-    return f"{most} of the {len(arrivals)} raters were first seen within {settings.burst_hours} hours."
+    return _(
+        "%(most)s of the %(total)s raters were first seen within %(hours)s hours.",
+        most=texts.number(most),
+        total=texts.number(len(arrivals)),
+        hours=texts.number(settings.burst_hours),
+    )
 
 
 def most_within(moments: list[datetime], span: timedelta) -> tuple[int, datetime | None]:
@@ -126,14 +140,6 @@ class Burst:
     minutes: int
     hours: int
 
-    @property
-    def cause(self) -> str:
-        """The cause as a sentence, for history."""
-        return (
-            f"burst of new raters: {self.newcomers} of the {self.recent} ratings of the last {self.minutes} minutes "
-            f"are by raters first seen within {self.hours} hours"
-        )
-
 
 def divert_to_staff(session: Session, action: Action, note: Note) -> bool:
     """Send the review to staff if a burst of new raters is about to decide it. Return whether staff decides.
@@ -143,11 +149,24 @@ def divert_to_staff(session: Session, action: Action, note: Note) -> bool:
     """
     if action.review_group is ReviewGroup.STAFF:
         return True
+    with community_settings.in_language(session, action.community_id):
+        cause = burst_cause(session, action, note)
+    if cause is None:
+        return False
+    actions.send_to_staff(session, SYSTEM, action, reason=Reason(cause=cause))
+    return True
+
+
+def burst_cause(session: Session, action: Action, note: Note) -> str | None:
+    """The burst of new raters among the note's ratings as a sentence; None without one."""
     burst = suspicious(session, action, note)
     if burst is None:
-        return False
-    actions.send_to_staff(session, SYSTEM, action, reason=Reason(cause=burst.cause))
-    return True
+        return None
+    return _(
+        "burst of new raters: %(newcomers)s of the %(recent)s ratings of the last %(minutes)s minutes are by raters "
+        "first seen within %(hours)s hours",
+        **{name: texts.number(value) for name, value in asdict(burst).items()},
+    )
 
 
 def suspicious(session: Session, action: Action, note: Note) -> Burst | None:

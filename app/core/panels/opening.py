@@ -108,10 +108,8 @@ def open_if_doubted(
     elif earlier is not None and earlier.outcome is PanelOutcome.DECIDED:
         reason = doubts.BEFORE
     else:
-        reason = doubts.find(session, note, scored)
-    if reason is None:
-        burst = doubts.suspicious(session, action, note)
-        reason = burst.cause if burst is not None else None
+        with community_settings.in_language(session, action.community_id):
+            reason = doubts.find(session, note, scored) or doubts.burst_cause(session, action, note)
     return reason is not None and open_panel(session, action, reason, earlier=earlier)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import bulk, clock, texts
+from app.core import bulk, clock
+from app.core.communities import settings as community_settings
 from app.core.helpfulness import note_scores
 from app.core.helpfulness.note_scores import Fit, Scored
 from app.core.history import chain as history
@@ -205,7 +206,7 @@ def end(session: Session, panel: Panel, outcome: PanelOutcome, cause: str = "") 
     panel.helpful, panel.somewhat_helpful = own.helpful, own.somewhat_helpful
     panel.not_helpful, panel.answered = own.not_helpful, own.total
     if outcome is PanelOutcome.DECIDED:
-        with texts.chosen(None):  # as the history keeps it
+        with community_settings.in_language(session, panel.community_id):
             cause = explained(own, others, panel.reason)
     panel.ended_at, panel.outcome, panel.shortlist = now, outcome, None
     session.flush()

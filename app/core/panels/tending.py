@@ -14,8 +14,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, load_only, undefer
 
-from app.core import bulk, clock
+from app.core import bulk, clock, texts
 from app.core.actions import actions
+from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.helpfulness.eligibility import GRAVE
 from app.core.history import chain as history
@@ -25,6 +26,8 @@ from app.core.panels import asking, draw, panels, rolls
 from app.core.panels.asking import Eligibility, SkipReason, Work
 from app.core.permissions import SYSTEM
 from app.core.scoring import GRAVE_MARGIN
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext
 from app.core.vocabulary import PanelOutcome, SeatState
 
 TEND_SECONDS = 30.0
@@ -32,6 +35,7 @@ BATCH = 100
 """The most panels in one transaction."""
 AGAIN = timedelta(hours=1)
 """So long after everybody who was left had too many open seats they are asked again."""
+TOO_FEW = lazy_gettext("too few people could be drawn")
 KEPT = timedelta(days=90)
 """So long after the end of a panel its draw can be repeated; then its seats are deleted."""
 
@@ -73,12 +77,12 @@ def advance(session: Session, community_id: uuid.UUID) -> Advanced:
         if not panels.is_reviewed_by_raters(work.action) or panels.of_review(work.panel, work.action) is None:
             panels.end(session, work.panel, PanelOutcome.OVERTAKEN, panels.OVERTAKEN)
         elif work.panel.opened_at <= now - panels.LONGEST:
-            _to_staff(session, work, f"{panels.LONGEST.days} days went by")
+            _to_staff(session, work, is_late=True)
         else:
             drawing.append(work)
     for work in _too_few(session, community_id, drawing):
         drawing.remove(work)
-        panels.end(session, work.panel, PanelOutcome.TOO_FEW, "too few people could be drawn")
+        panels.end(session, work.panel, PanelOutcome.TOO_FEW, TOO_FEW)
         released.append(work.panel.note_id)
     for work in drawing:
         held = work.held
@@ -91,7 +95,7 @@ def advance(session: Session, community_id: uuid.UUID) -> Advanced:
             again = [now + AGAIN] if work.is_waiting else []
             work.panel.due_at = min(*work.expires, *again, work.panel.opened_at + panels.LONGEST)
         else:
-            _to_staff(session, work, f"{work.asked} people were drawn, and no more can be")
+            _to_staff(session, work, is_late=False)
     session.flush()
     asking.announce(session, community_id, drawing)
     return Advanced(len(due), released)
@@ -255,12 +259,24 @@ def _come_back_later(work: Work, rows: list[dict[str, Any]]) -> None:
         del rows[last:]
 
 
-def _to_staff(session: Session, work: Work, why: str) -> None:
+def _to_staff(session: Session, work: Work, *, is_late: bool) -> None:
     raised = GRAVE_MARGIN if work.action.action_type in GRAVE else 0.0
-    if rule := panels.withheld_by(session, work.panel, raised=raised):
-        most = panels.most_against(work.panel.size)
-        why = f"{why}; more than {most} of one side said no ({rule})"
+    rule = panels.withheld_by(session, work.panel, raised=raised)
+    with community_settings.in_language(session, work.panel.community_id):
+        why = (
+            ngettext("%(num)s day went by", "%(num)s days went by", panels.LONGEST.days)
+            if is_late
+            else ngettext(
+                "%(num)s person was drawn, and no more can be",
+                "%(num)s people were drawn, and no more can be",
+                work.asked,
+            )
+        )
+        if rule:
+            most = texts.number(panels.most_against(work.panel.size))
+            why = _(
+                "%(why)s; more than %(most)s of one side said no (%(rule)s)", why=why, most=most, rule=rule
+            )
+        cause = _("a drawn panel did not decide: %(why)s", why=why)
     panels.end(session, work.panel, PanelOutcome.STAFF, why)
-    actions.send_to_staff(
-        session, SYSTEM, work.action, reason=Reason(cause=f"a drawn panel did not decide: {why}")
-    )
+    actions.send_to_staff(session, SYSTEM, work.action, reason=Reason(cause=cause))

@@ -27,6 +27,7 @@ from app.core.reports import sums
 from app.core.reports.weighing import Alike, has_both_sides, tally, urgency, weigh
 from app.core.requests import following
 from app.core.review import reopening
+from app.core.texts import lazy_gettext, ngettext
 from app.core.thresholds import threshold_sets
 from app.core.thresholds.routing import ESCALATED, OTHER, STAFF_TARGET, CategoryRule, Route
 from app.core.vocabulary import ActionState, ActionTier, ReopenTo, RequestStatus, ReviewGroup, Verb
@@ -149,16 +150,13 @@ def _open(session: Session, request: Request, route: Route, version: int, report
     scores = _scores(session, request.id)
     score = scores.get(route.category, 0.0)
     counted = tally(reports)
+    with community_settings.in_language(session, request.community_id):
+        cause = counted.words
     if request.status is not RequestStatus.IN_PROGRESS and request.status is not RequestStatus.FAILED:
-        make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, reason=Reason(cause=counted.words))
+        make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, reason=Reason(cause=cause))
     is_named = route.category != ESCALATED
-    note = notes.write_rationale(
-        session,
-        request,
-        route.category if is_named else "something to look at",
-        threshold_sets.describe(route.category) if is_named else "Members reported it",
-        route.verb,
-    )
+    meaning = threshold_sets.describe(route.category) if is_named else lazy_gettext("Members reported it")
+    note = notes.write_rationale(session, request, route.category, meaning, route.verb)
     request.note_id = note.id
     session.flush()
     evidence: dict[str, Any] = {
@@ -179,7 +177,7 @@ def _open(session: Session, request: Request, route: Route, version: int, report
         replace(route, score=score),
         evidence,
         note,
-        cause=counted.words,
+        cause=cause,
         reports=urgency(reports),
     )
 
@@ -221,7 +219,12 @@ def second_look(session: Session, request: Request, dismissed: Action | None) ->
     if following.open_review(session, request) is not None:
         return None  # another text of the post is under review
     to = ReopenTo.STAFF if dismissed.review_group is ReviewGroup.STAFF else ReopenTo.COMMUNITY
-    cause = f"{tally(late).words} after the decision, from both sides"
+    with community_settings.in_language(session, request.community_id):
+        cause = ngettext(
+            "%(num)s report after the decision, from both sides",
+            "%(num)s reports after the decision, from both sides",
+            tally(late).number,
+        )
     return reopening.reopen(session, SYSTEM, dismissed, to, reason=Reason(cause, cause=cause))
 
 

@@ -7,6 +7,8 @@ from typing import Any
 from app.core.classify import NOTABLE, FactCheck, OutOfTime, Permanent, Retryable
 from app.core.models import Request
 from app.core.requests.scorings import Scoring, combined, scored_by
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.thresholds.routing import Route
 from app.core.vocabulary import ActionTier
 
@@ -95,7 +97,9 @@ def _observed_evidence(route: Route) -> dict[str, Any]:
 def nothing_found(scorings: Sequence[Scoring]) -> str:
     """Why a request ends without an action; names the services that did not answer."""
     silent = [scoring.classifier for scoring in scorings if scoring.result.error is not None]
-    return "nothing above a threshold" + (f"; no answer from {', '.join(silent)}" if silent else "")
+    if silent:
+        return _("nothing above a threshold; no answer from %(services)s", services=", ".join(silent))
+    return lazy_gettext("nothing above a threshold")
 
 
 def reference(request: Request, scorings: Sequence[Scoring]) -> dict[str, Any]:

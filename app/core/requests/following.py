@@ -232,9 +232,13 @@ def end_others(session: Session, request: Request) -> None:
     review = _own_review(session, request) or open_review(session, request)
     if review is None:
         return
-    what = "the post" if review.request_id == request.id else "a newer text of the post"
+    cause = (
+        lazy_gettext("a score decided the post")
+        if review.request_id == request.id
+        else lazy_gettext("a score decided a newer text of the post")
+    )
     posts.move_reports(session, review.request_id, request.id)
-    actions.make_moot(session, review, reason=Reason(cause=f"a score decided {what}"))
+    actions.make_moot(session, review, reason=Reason(cause=cause))
     take_over(session, session.get_one(Request, review.request_id), decision)
 
 

@@ -241,12 +241,15 @@ def _write_notes(session: Session, routings: Sequence[_RoutedRequest], author_id
         if routing.route is None:
             continue
         author_id = author_id or profiles.of_service(session).id
-        looks_like, meaning = (
-            ("something to look at", "Automatic scoring could not finish reading it")
-            if routing.route.category == UNFINISHED
-            else (routing.route.category, threshold_sets.describe(routing.route.category))
+        category = routing.route.category
+        meaning = (
+            lazy_gettext("Automatic scoring could not finish reading it")
+            if category == UNFINISHED
+            else threshold_sets.describe(category)
         )
-        routing.note = notes.rationale(routing.request, looks_like, meaning, routing.route.verb, author_id)
+        routing.note = notes.rationale(
+            session, routing.request, category, meaning, routing.route.verb, author_id
+        )
     moves.add(session, SYSTEM, [routing.note for routing in routings if routing.note is not None])
 
 
@@ -281,7 +284,8 @@ def _apply_route(session: Session, routing: _RoutedRequest, opened: Opened | Non
         return
     if opened is None:
         is_open = routing.community.archived_at is None
-        cause = nothing_found(routing.post.scorings) if is_open else ARCHIVED
+        with community_settings.in_language(session, request.community_id):
+            cause = nothing_found(routing.post.scorings) if is_open else ARCHIVED
         earlier = decisions.for_request(session, request.id) if routing.is_decided else None
         decisions.complete(session, request, cause, earlier, **changes)
         return

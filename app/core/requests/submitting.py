@@ -192,7 +192,7 @@ def escalate(session: Session, actor: Actor, request: Request) -> Action:
         )
     route = Route(ActionTier.CONSENSUS, ESCALATED, 0.0, 0.0, Verb.HIDE, ReviewGroup.STAFF, 0, STAFF_TARGET)
     note = notes.write_rationale(
-        session, request, "something to look at", "A member asked staff to look at it", route.verb
+        session, request, ESCALATED, lazy_gettext("A member asked staff to look at it"), route.verb
     )
     request.note_id = note.id
     session.flush()

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits, outbox
+from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, Refused
 from app.core.history import chain as history
@@ -200,7 +201,7 @@ def _undo(session: Session, actor: Actor, overturn: Overturn, action_id: uuid.UU
     if verb is None:
         return lazy_gettext("It was decided otherwise by now")
     try:
-        with session.begin_nested():
+        with community_settings.in_language(session, action.community_id), session.begin_nested():
             claims.check_free(session, actor, action)
             verbs.carry_out(session, actor, action, verb, Details(Reason(overturn.reason)))
     except Refused as refusal:

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, limits
+from app.core import clock, limits, texts
 from app.core.actions import actions
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
@@ -173,12 +173,13 @@ def decide_later(session: Session, wave: Wave, action: Action) -> None:
     try:
         with session.begin_nested():
             actor = accounts.deferred_actor(session, wave.account_id, wave.community_id)
+            language = community_settings.read(session, wave.community_id).language
             holds.hold(
                 session,
                 actor,
                 wave.verb,
                 action=action,
-                reason=Reason(wave.reason or "", comment=ALIKE),
+                reason=Reason(wave.reason or "", comment=texts.in_language(language, ALIKE)),
                 act_as=wave.act_as,
                 author_text=wave.author_text,
             )

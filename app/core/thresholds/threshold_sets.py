@@ -18,6 +18,7 @@ from app.core.history.reason import Reason
 from app.core.models import Category, Score, ThresholdSet
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.thresholds.drafts import DEFAULTS, CategoryDraft, check, draft_of, plain
 from app.core.thresholds.routing import ESCALATED, STRIKES, CategoryRule, severity_level
 
@@ -95,7 +96,7 @@ def rule_of(category: Category | CategoryDraft) -> CategoryRule:
 
 def begin(session: Session, community_id: uuid.UUID) -> ThresholdSet:
     """Write the first version of a new community."""
-    return _write(session, SYSTEM, community_id, 1, DEFAULTS, "Shipped defaults", {})
+    return _write(session, SYSTEM, community_id, 1, DEFAULTS, lazy_gettext("Shipped defaults"), {})
 
 
 def revise(

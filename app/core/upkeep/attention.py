@@ -220,27 +220,21 @@ def _notify(session: Session, community: Community, key: Key, condition: Conditi
         after["limit"] = condition.limit
     if is_webhook:
         after["url"] = health.history_values(session.get_one(Webhook, subject_id))["url"]
-    entry = history.record(
-        session,
-        SYSTEM,
-        community.id,
-        WEBHOOK_FAILS if is_webhook else BEGAN,
-        "webhook" if is_webhook else "community",
-        subject_id,
-        after=after,
-        reason=Reason(cause=_cause(after)),
-    )
-    language = community_settings.for_community(community, community_settings.defaults(session)).language
-    with texts.chosen(texts.named(language)):  # nobody asked for the mails
+    with community_settings.in_language(session, community.id):  # nobody asked for the mails
+        entry = history.record(
+            session,
+            SYSTEM,
+            community.id,
+            WEBHOOK_FAILS if is_webhook else BEGAN,
+            "webhook" if is_webhook else "community",
+            subject_id,
+            after=after,
+            # Cut at 255 characters, so what matters stands first.
+            reason=Reason(cause=sentence(after, UTC).removesuffix(".")),
+        )
         notices.notify_attention(session, entry)
     events.emit_attention(session, community, reason, condition.since, condition.count)
     return entry
-
-
-def _cause(after: Mapping[str, Any]) -> str:
-    """The sentence as the history keeps it, in English. It is cut at 255 characters, so what matters stands first."""
-    with texts.chosen(None):
-        return sentence(after, UTC).removesuffix(".")
 
 
 def sentence(after: Mapping[str, Any], zone: tzinfo) -> str:

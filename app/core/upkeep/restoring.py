@@ -32,10 +32,11 @@ from app.core.people import accounts, key_admin, keys
 from app.core.permissions import SYSTEM
 from app.core.requests import scoring, submitting
 from app.core.review import decision_trace
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import DeliveryState, OverturnState, RequestStatus, Role
 
-CAUSE = "restored from a backup"
-UNSCORED = "Restored from a backup before it was scored; try again"
+CAUSE = lazy_gettext("restored from a backup")
+UNSCORED = lazy_gettext("Restored from a backup before it was scored; try again")
 
 
 @dataclass(frozen=True)

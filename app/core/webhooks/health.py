@@ -22,6 +22,7 @@ from app.core.history import notices
 from app.core.history.reason import Reason
 from app.core.models import Attempt, Delivery, Webhook
 from app.core.permissions import SYSTEM
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import DeliveryState
 from app.core.webhooks.sending import Outcome
 
@@ -123,10 +124,10 @@ def disable_if_failing(session: Session, webhook: Webhook, now: datetime) -> Non
 
 def _reason_to_disable(webhook: Webhook, now: datetime) -> str | None:
     if webhook.gone_answers >= GONE_LIMIT:
-        return f"The receiver answered {webhook.gone_answers} times in a row that it is gone (410)"
+        return lazy_gettext("The receiver answered three times in a row that it is gone (410)")
     since = webhook.failing_since
     if webhook.failures >= FAILURE_LIMIT and since is not None and now - since >= FAILING_LIMIT:
-        return f"{webhook.failures} failures and no success since {since:%Y-%m-%d %H:%M} UTC"
+        return lazy_gettext("20 failures or more, and no success for five days")
     return None
 
 

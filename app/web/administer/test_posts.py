@@ -5,7 +5,7 @@ from typing import Any
 from flask import Response, make_response, redirect, url_for
 from wtforms import Form, HiddenField, SelectField, TextAreaField
 
-from app.core import clock, limits
+from app.core import clock, limits, texts
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.permissions import Permission
 from app.core.requests import test_posts
@@ -115,7 +115,7 @@ def _progress(reference: str, outcome: Outcome) -> dict[str, Any]:
     return {
         "stage": stage,
         "reference": reference,
-        "failure": outcome.request.failure if outcome.request is not None else None,
+        "failure": texts.stored(outcome.request.failure or "") if outcome.request is not None else None,
         "scores": [(category_name(name), score, tier2) for name, score, tier2 in outcome.scores],
         "progress_url": url_for(
             "web.test_post_progress",

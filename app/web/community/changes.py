@@ -10,7 +10,7 @@ from app.core.communities import settings as community_settings
 from app.core.models import HistoryEntry, HistoryText
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext, ngettext
-from app.web.item.timeline import actor_name, cause_words
+from app.web.item.timeline import actor_name, why_words
 
 SHOWN_VALUE = 60
 """How many characters of a value a list of changes shows."""
@@ -95,7 +95,7 @@ def _row(entry: HistoryEntry, text: HistoryText, about: str) -> ChangeRow:
         what=SENTENCES.get(entry.what, fallback),
         about=named if is_named or about else "",
         made_by=actor_name(text),
-        reason=text.reason or cause_words(entry.cause),
+        reason=why_words(entry, text),
         changes=lines,
     )
 

@@ -22,7 +22,14 @@ from app.web import auth, csv_files, filter_forms, filters, forms, page
 from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filter_forms import FilterForm, Query, encoded, with_query
-from app.web.item.timeline import actor_name, cause_words, filed_words, sentence_of
+from app.web.item.timeline import (
+    actor_name,
+    cause_words,
+    filed_words,
+    reason_words,
+    sentence_of,
+    why_words,
+)
 from app.web.item.verb_words import NAMES
 from app.web.item.views import blind_item
 from app.web.list_filters import TYPES, HistoryForm
@@ -99,7 +106,7 @@ def history_page() -> Response:
         actor_name=actor_name,
         category_name=category_name,
         type_words=type_words,
-        cause_words=cause_words,
+        why_words=why_words,
         hidden=_hidden,
         is_more_than_period=bool(query.keys() - {"community", "from", "to"}),
         csv_url=list_url(url_for("web.history_csv"), query, always=True),
@@ -153,6 +160,7 @@ def history_entry(entry_id: uuid.UUID) -> Response:
         actor=actor_name(change.text),
         by_service=entry.actor_kind == "system",
         cause=cause_words(entry.cause),
+        reason=reason_words(entry, change.text),
         before=entry.before.get("action_state"),
         policy=category_name(action.filed_under),
         scored_as=category_name(action.category),
@@ -209,7 +217,7 @@ def _names(rows: Sequence[ActionChange]) -> list[tuple[str, str]]:
     links, buttons = [], []
     for row in rows:
         post = filters.excerpt(_hidden(row.action) or row.request.content, 40)
-        why = row.text.reason or cause_words(row.entry.cause)
+        why = why_words(row.entry, row.text)
         author = row.request.platform_author_id
         facts = (
             texts.in_sentence(filters.state_word(row.kind)),

@@ -21,7 +21,7 @@ from app.web.filter_forms import ALL, Days, FilterForm, typed
 from app.web.history import setting_words
 from app.web.history.actions import list_context, list_url, number_from
 from app.web.history.setting_words import Difference
-from app.web.item.timeline import actor_name, cause_words
+from app.web.item.timeline import actor_name, cause_words, reason_words, why_words
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -116,7 +116,7 @@ def setting_history_entry(change_id: uuid.UUID) -> Response:
         area_url=url_for(setting_words.PAGES[area]),
         actor=actor_name(text),
         cause=cause_words(entry.cause),
-        reason=text.reason,
+        reason=reason_words(entry, text),
         differences=setting_words.differences(entry),
         back_url=list_url(
             url_for("web.setting_history_page"), forms.queried(SettingHistoryForm).query(), always=True
@@ -155,7 +155,7 @@ def _row(entry: HistoryEntry, text: HistoryText, names: Mapping[uuid.UUID, str])
         "is_one": entry.object_type == "delivery",
         "area": setting_words.AREAS[AREA_OF[entry.object_type]],
         "made_by": actor_name(text),
-        "reason": text.reason or cause_words(entry.cause),
+        "reason": why_words(entry, text),
         "lines": [filters.excerpt(str(line), SHOWN_VALUE) for line in differing[:SHOWN_LINES]],
         "more": max(0, len(differing) - SHOWN_LINES),
     }

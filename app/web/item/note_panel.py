@@ -8,6 +8,7 @@ from flask import url_for
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
+from app.core import texts
 from app.core.actions import actions
 from app.core.history import pages
 from app.core.models import HistoryEntry, HistoryText, Note, Request
@@ -98,7 +99,9 @@ def _last(entries: Sequence[tuple[HistoryEntry, HistoryText]], whats: Set[str]) 
     """Return the newest entry with one of these names that a person made, or None."""
     for entry, text in reversed(entries):
         if entry.what in whats and entry.actor_kind != "system":
-            return NoteEvent(timeline.actor_name(text), entry.at, text.reason, text.comment, entry.cause)
+            return NoteEvent(
+                timeline.actor_name(text), entry.at, text.reason, text.comment, texts.stored(entry.cause)
+            )
     return None
 
 

@@ -83,9 +83,20 @@ _BY_STAFF: Mapping[str, tuple[str, str]] = {
 """The same changes made by a person. The reason is in the action's own entry, which follows."""
 
 
-_RATING = re.compile(r"rating [0-9a-f-]{36}")
-_RESTORATION = re.compile(r"overturned [0-9a-f-]{36}")
-_INVITATION = re.compile(r"invitation [0-9a-f-]{36}")
+_ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f-]{27}\b|(?<=^refit )\d+$")
+_WITH_ID = {
+    "rating …": lazy_gettext("After a new rating"),
+    "invitation …": lazy_gettext("By invitation"),
+    "overturned …": lazy_gettext("Because the action was overturned"),
+    "refit …": lazy_gettext("After viewpoints were computed again"),
+    "linked profile …": lazy_gettext("A profile was linked"),
+    "profile … was the same person": lazy_gettext("Two profiles were the same person"),
+    "linked profile …: one person, one rating": lazy_gettext("A profile was linked: one person, one rating"),
+    "profile … was the same person: one person, one rating": lazy_gettext(
+        "Two profiles were the same person: one person, one rating"
+    ),
+}
+"""The service's reasons with an id in them."""
 _SCORE = re.compile(r"(\w+) ([01]\.\d+) > ([01](?:\.\d+)?)")
 
 
@@ -120,12 +131,8 @@ def events(
 
 def cause_words(cause: str) -> str:
     """Return the service's reason as readable text: without ids, and with the score in words."""
-    if _RATING.fullmatch(cause):
-        return _("After a new rating")
-    if _INVITATION.fullmatch(cause):
-        return _("By invitation")
-    if _RESTORATION.fullmatch(cause):
-        return _("Because the action was overturned")
+    if with_id := _WITH_ID.get(_ID.sub("…", cause)):
+        return str(with_id)
     scored = _SCORE.fullmatch(cause)
     if scored:
         category, score, bound = scored.groups()
@@ -138,6 +145,16 @@ def cause_words(cause: str) -> str:
         )
     said = texts.stored(cause)
     return said[:1].upper() + said[1:]
+
+
+def reason_words(entry: HistoryEntry, text: HistoryText) -> str:
+    """Return what a person said about a change, or the service in place of a person, in the reader's language."""
+    return texts.stored(text.reason) if entry.actor_kind == "system" else text.reason
+
+
+def why_words(entry: HistoryEntry, text: HistoryText) -> str:
+    """Return why something changed: the reason, else the service's cause."""
+    return reason_words(entry, text) or cause_words(entry.cause)
 
 
 def filed_words(entry: HistoryEntry) -> str:
@@ -193,7 +210,7 @@ def _event(entry: HistoryEntry, text: HistoryText, restoring: Collection[uuid.UU
         who=actor_name(text),
         by_person=by_person,
         at=entry.at,
-        reason="" if is_echo else text.reason,
+        reason="" if is_echo else reason_words(entry, text),
         comment="" if is_echo else text.comment,
         cause=cause_words(entry.cause),
         state=str(state) if state else None,
@@ -236,7 +253,7 @@ def done_to_post(action: Action, decided: tuple[HistoryEntry, HistoryText] | Non
         return None
     entry, text = decided
     what, icon = DONE_TO_POST[action.action_type]
-    by, is_name, reason = actor_name(text), True, text.reason
+    by, is_name, reason = actor_name(text), True, reason_words(entry, text)
     if entry.what == f"action.{ActionState.APPLIED}":
         by, is_name = _("the platform itself"), False
     elif entry.actor_kind == "system":

@@ -28,7 +28,7 @@ from app.web.blueprint import web
 from app.web.categories import category_name
 from app.web.filters import state_word
 from app.web.item import pending_undo
-from app.web.item.timeline import actor_name, cause_words
+from app.web.item.timeline import actor_name, cause_words, why_words
 from app.web.item.verb_words import NAMES, WORDS
 from app.wiring import wired
 
@@ -136,7 +136,7 @@ def _row(notice_entry: NoticeEntry) -> NoticeRow:
         post=pending_undo.in_words(action, 80) if action is not None else _("a note"),
         became=_("Not carried out") if lapsed else state_word(str(entry.after.get("action_state", ""))),
         who="" if lapsed else _("the community") if by_service else actor_name(notice_entry.text),
-        reason=cause_words(entry.cause) if lapsed else notice_entry.text.reason or cause_words(entry.cause),
+        reason=cause_words(entry.cause) if lapsed else why_words(entry, notice_entry.text),
         decided_at=notice_entry.decided.at if notice_entry.decided is not None else None,
         url=url_for("web.item", action_id=action.id)
         if action is not None

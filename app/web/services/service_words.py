@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from app.core import texts
 from app.core.factcheck.spaces import Progress
 from app.core.review.conditions import fails_mostly
 from app.core.services.calls import Period
@@ -189,6 +190,7 @@ def progress_line(progress: Progress, today: Period) -> ProgressLine:
         )
     elif progress.problem:
         problem = _(
-            "It did not go on: %(problem)s. It is asked again within minutes.", problem=progress.problem
+            "It did not go on: %(problem)s. It is asked again within minutes.",
+            problem=texts.stored(progress.problem),
         )
     return ProgressLine(progress, " ".join(filter(None, (count, rest, problem))), bool(problem))

@@ -120,7 +120,7 @@ def _words(replay: Replay) -> str:
             "Stopped after %(sent)s of %(total)s. %(stopped)s.",
             sent=texts.number(replay.sent),
             total=texts.number(replay.total),
-            stopped=replay.stopped,
+            stopped=texts.stored(replay.stopped),
         )
     if replay.finished_at is None:
         return _(
