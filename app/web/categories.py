@@ -20,6 +20,8 @@ CATEGORY_NAMES = {
     "threat": lazy_gettext("Threat"),
     "toxicity": lazy_gettext("Toxicity"),
     UNFINISHED: lazy_gettext("Classifier could not finish"),
+    ESCALATED: lazy_gettext("Escalated"),
+    STRIKES: lazy_gettext("Strikes"),
     "": lazy_gettext("No category"),
 }
 CONTENT_NAMES = {"sexual": lazy_gettext("Sexual content"), "hate": lazy_gettext("Hateful content")}

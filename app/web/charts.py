@@ -222,8 +222,9 @@ def _chart(
     for number, label in enumerate(labels):
         values = [(item.name, item.values[number]) for item in series]
         parts = ", ".join(f"{name} {format_value(value)}" for name, value in values if value is not None)
+        parts = parts or _("nothing")
         of_how_many = f" ({counts[number]})" if counts else ""
-        title = f"{label}: {parts or _('nothing')}{of_how_many}"
+        title = f"{label}: {parts}{of_how_many}"
         columns.append(Box(_round(number * step), 0, _round(step), HEIGHT, title=title))
     last = len(labels) - 1
     ends = [labels[number] for number in sorted({0, last // 2, last})] if labels else []

@@ -214,11 +214,17 @@ def score(value: float | None) -> str:
 
 def excerpt(text: str, length: int = 140) -> str:
     """Return the first `length` code points on one line, cut between words if possible, with an ellipsis."""
+    text = str(text)
     line = " ".join(text[: length * 4].split())
     if len(line) <= length:
         return line if len(text) <= length * 4 else line + "…"
     cut = line[:length].rsplit(" ", 1)[0]
     return (cut if len(cut) > length // 2 else line[:length]).rstrip(" ,.;:") + "…"
+
+
+def quoted(text: str) -> str:
+    """Return what a person wrote in the quotation marks of the language."""
+    return _("“%(text)s”", text=text)
 
 
 def _span(match: Mapping[str, object] | tuple[int, int] | list[int]) -> tuple[int, int]:
@@ -279,6 +285,7 @@ def register(app: Flask) -> None:
         in_sentence=texts.in_sentence,
         number=texts.number,
         short_number=texts.short_number,
+        quoted=quoted,
         stored=texts.stored,
     )
     app.jinja_env.globals.update(

@@ -88,8 +88,12 @@ def explain(
         if field is None:
             form.form_errors.append(f"{name.replace('_', ' ').capitalize()} {problem.msg}.")
         else:
-            text = problem.msg if name in sentences else f"{field.label.text} {problem.msg}"
-            field.errors = [*field.errors, f"{text}."]
+            field.errors = [
+                *field.errors,
+                f"{problem.msg}."
+                if name in sentences
+                else _("%(field)s %(problem)s.", field=field.label.text, problem=problem.msg),
+            ]
 
 
 def at_most(most: int, name: str) -> Callable[[Form, Field], None]:

@@ -182,16 +182,15 @@ document.addEventListener("change", (event) => {
 });
 
 // --- Buttons for ticked rows say how many: "Dismiss 3". ---
-const counted = new RegExp(`(?<=^|\\s)(?:${_("selected")}|\\d+)(?=$|[\\s:])`);
 export function countTicked() {
   const ticked = document.querySelectorAll("[data-row] input[type=checkbox][name=item]:checked").length;
   for (const button of document.querySelectorAll("[data-counts]")) {
-    const number = ticked ? String(ticked) : _("selected");
-    const words = (text) => text.replace(counted, number);
     const name = button.querySelector("small") ?? button.querySelector("span");
-    name.textContent = words(name.textContent);
-    if (button.hasAttribute("aria-label")) button.setAttribute("aria-label", words(button.getAttribute("aria-label")));
-    if (button.dataset.verb) button.dataset.verb = words(button.dataset.verb);
+    const was = name.textContent;
+    const now = ticked ? button.dataset.counts.replace("{count}", ticked) : button.dataset.unticked;
+    name.textContent = now;
+    if (button.hasAttribute("aria-label")) button.setAttribute("aria-label", button.getAttribute("aria-label").replace(was, now));
+    if (button.dataset.verb) button.dataset.verb = now;
     if (button.hasAttribute("data-submit")) for (const said of button.form.querySelectorAll("[data-armed] strong")) said.textContent = button.dataset.verb;
   }
 }

@@ -179,6 +179,19 @@ def test_each_text_of_a_view_can_be_translated(folder: str) -> None:
     assert not missed
 
 
+def test_no_marked_text_is_inside_an_f_string() -> None:
+    """Babel does not find it there, so no catalogue would have it."""
+    inside = {
+        f"{path.name}:{call.lineno}"
+        for path in modules()
+        for text in nodes_of(path)
+        if isinstance(text, ast.JoinedStr)
+        for call in ast.walk(text)
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in MARKS
+    }
+    assert not inside
+
+
 @pytest.mark.parametrize(
     ("source", "missed"),
     [

@@ -23,6 +23,7 @@ from app.core.vocabulary import ImportFormat
 
 _NODES_ROOM = 4_000_000
 """The most characters kept of objects that other parts may refer to by ``@id``; later objects are not found."""
+_PART_MB = documents.PART_BYTES // 1_048_576
 _NODE = 300
 """The overhead counted for each such object, in characters."""
 
@@ -150,8 +151,7 @@ def _read_script(file: BinaryIO, defaults: Defaults, most: int | None, where: st
 
 
 def _too_large() -> tuple[str, ...]:
-    size = documents.PART_BYTES // 1_048_576
-    return (_("it is larger than %(size)s MB, or has too many values", size=size),)
+    return (_("it is larger than %(size)s MB, or has too many values", size=_PART_MB),)
 
 
 def _too_many(most: int) -> BadFile:

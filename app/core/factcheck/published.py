@@ -165,7 +165,10 @@ def _member(row: Mapping[Any, Any], member: str, names: Sequence[str]) -> str:
     if not values:
         raise Invalid.field(member, _("is missing"))
     if len(set(map(repr, values.values()))) > 1:
-        raise Invalid.field(member, _("differs between %(names)s", names=", ".join(values)))
+        given = list(values)
+        raise Invalid.field(
+            member, _("differs between %(names)s and %(last)s", names=", ".join(given[:-1]), last=given[-1])
+        )
     value = next(iter(values.values()))
     if not isinstance(value, str):
         raise Invalid.field(member, _("must be text"), value)

@@ -147,13 +147,17 @@ def _afterwards(session: Session, action: Action) -> str:
     if undone is not None:
         return f"{overturned} {undone}."
     if action.action_type is not ActionType.HIDE:
-        return f"{overturned} {_('What the platform had done stays done unless it takes it back itself.')}"
+        rest = _("What the platform had done stays done unless it takes it back itself.")
+        return f"{overturned} {rest}"
     restoration = session.scalars(sa.select(Action).where(Action.restores_id == action.id)).first()
     if restoration is None:
         return overturned
-    if restoration.applied_at is not None:
-        return f"{overturned} {_('The platform has shown the post again.')}"
-    return f"{overturned} {_('The post will be shown again: the platform has been asked to.')}"
+    rest = (
+        _("The platform has shown the post again.")
+        if restoration.applied_at is not None
+        else _("The post will be shown again: the platform has been asked to.")
+    )
+    return f"{overturned} {rest}"
 
 
 def _left_out(session: Session, note: Note) -> tuple[list[tuple[str, int]], int]:
@@ -271,5 +275,6 @@ def _would_change(
     else:
         change = _("Ratings that bring its score to %(score)s.", score=scoring.shown(verdict.threshold))
     if is_decided:
-        return f"{change} {_('That could only open a second look: a request is decided once.')}"
+        only = _("That could only open a second look: a request is decided once.")
+        return f"{change} {only}"
     return change

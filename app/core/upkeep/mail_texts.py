@@ -135,11 +135,12 @@ def _invitation(session: Session, mail_links: MailLinks, link: AccountLink, toke
     inviter = session.get(Account, link.invited_by_id) if link.invited_by_id else None
     who = one_line(inviter.display_name) if inviter else "Bridgenote"
     name = one_line(community.name)
+    how = _("Open this page to accept:")
     return _message(
         Kind.INVITE,
         link.email,
         _("Join %(community)s", community=name),
-        f"{invitation(link.role, who, name)} {_('Open this page to accept:')}",
+        f"{invitation(link.role, who, name)} {how}",
         f"{mail_links.base_url}/join/{token}",
         _(
             "The link works once, for %(days)s days. If you do not want to join, ignore this mail.",
@@ -193,7 +194,7 @@ def _attention(
         one_line(attention.sentence(entry.after, zone_of(account))),
         _("What to do: %(notices)s", notices=f"{mail_links.base_url}/notices"),
         _("This mail is sent once, and again only after it has become clearly better and begun again."),
-        f"{_('Operators get this mail. Change that in Settings, or stop it here:')}\n{stop}",
+        _("Operators get this mail. Change that in Settings, or stop it here:") + f"\n{stop}",
         headers=_stopped_by(stop),
     )
 

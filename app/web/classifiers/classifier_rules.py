@@ -55,11 +55,8 @@ def save_rule(rule_id: str | None = None) -> Response:
             status=409,
             alert=_("%(conflict)s. Your rule is kept below; save it again.", conflict=refusal.detail),
         )
-    return page.done(
-        None,
-        url_for("web.classifiers"),
-        f"{_('%(rule)s is in the draft.', rule=form.id.data)} {IN_DRAFT}",
-    )
+    message = _("%(rule)s is in the draft.", rule=form.id.data)
+    return page.done(None, url_for("web.classifiers"), f"{message} {IN_DRAFT}")
 
 
 @web.post("/classifiers/rules/<rule_id>/remove")
@@ -75,11 +72,8 @@ def remove_rule(rule_id: str) -> Response:
             _("%(conflict)s. Nothing was removed.", conflict=refusal.detail),
             status=409,
         )
-    return page.done(
-        None,
-        url_for("web.classifiers"),
-        f"{_('%(rule)s is removed from the draft.', rule=rule_id)} {IN_DRAFT}",
-    )
+    message = _("%(rule)s is removed from the draft.", rule=rule_id)
+    return page.done(None, url_for("web.classifiers"), f"{message} {IN_DRAFT}")
 
 
 def _show(
@@ -216,15 +210,15 @@ def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[tuple[str
     def text_of(rule: Mapping[str, Any], part: str) -> str:
         value = rule.get(part, True if part == "enabled" else None)
         if part == "when":
-            return "; ".join(condition.words for condition in conditions_of(value or {})) or "none"
+            return "; ".join(condition.words for condition in conditions_of(value or {})) or _("none")
         if isinstance(value, bool):
-            return "on" if value else "off"
+            return _("on") if value else _("off")
         if isinstance(value, list):
-            return ", ".join(map(str, value)) or "none"
-        return "none" if value is None else str(value)
+            return ", ".join(map(str, value)) or _("none")
+        return _("none") if value is None else str(value)
 
     parts = sorted(old.keys() | new.keys())
     differences = [
-        ("state" if part == "enabled" else part, text_of(old, part), text_of(new, part)) for part in parts
+        (_("state") if part == "enabled" else part, text_of(old, part), text_of(new, part)) for part in parts
     ]
     return [(part, was, now) for part, was, now in differences if was != now]

@@ -240,13 +240,15 @@ def _sampled(standing: Standing) -> str:
         begin = _("Of the posts below every threshold, raters are asked about %(share)s.", share=share)
     else:
         begin = _("Raters are asked about no post below every threshold.")
-    if not found.total:
-        return _("%(sentence)s No post yet.", sentence=begin)
-    so_far = _(
-        "%(total)s so far, %(waiting)s still open, %(labelled)s with an agreement that counts as a decision.",
-        total=number(found.total),
-        waiting=number(found.waiting),
-        labelled=number(found.labelled),
+    so_far = (
+        _(
+            "%(total)s so far, %(waiting)s still open, %(labelled)s with an agreement that counts as a decision.",
+            total=number(found.total),
+            waiting=number(found.waiting),
+            labelled=number(found.labelled),
+        )
+        if found.total
+        else _("No post yet.")
     )
     return f"{begin} {so_far}"
 

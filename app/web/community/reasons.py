@@ -22,6 +22,7 @@ from app.core.vocabulary import ActionVerb
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
+from app.web.filters import quoted
 from app.web.item.timeline import actor_name
 from app.web.item.verb_words import WORDS
 from app.wiring import wired
@@ -286,4 +287,4 @@ def _words(name: str, value: object) -> str:
         return category_name(str(value)) if value else _("Any")
     if name == "verb":
         return _DEFAULTS.get(str(value or ""), str(value))
-    return f"“{value}”"
+    return quoted(str(value))

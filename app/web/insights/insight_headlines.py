@@ -119,7 +119,7 @@ def compared(now: float | None, before: float | None, shown: Callable[[float], s
     if before is None:
         return _("None %(before)s", before=when)
     if now is None:
-        return f"{shown(before)} {when}"
+        return _("%(value)s %(before)s", value=shown(before), before=when)
     if shown(now) == shown(before):
         return _("The same %(before)s", before=when)
     if now > before:

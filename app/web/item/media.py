@@ -1,6 +1,7 @@
 """Attachments of a post as pages show them. Only our own copies are shown; the browser asks no other server."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -9,7 +10,7 @@ from flask import url_for
 from app.core.models import Attachment
 from app.core.raters.samples import Asked
 from app.core.texts import gettext as _
-from app.core.texts import lazy_gettext
+from app.core.texts import lazy_gettext, ngettext
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import AttachmentKind, AttachmentRefusal, AttachmentState, MediaVeil
 from app.web import auth
@@ -20,6 +21,13 @@ KINDS: Mapping[AttachmentKind, str] = {
     AttachmentKind.AUDIO: lazy_gettext("Sound"),
     AttachmentKind.FILE: lazy_gettext("File"),
     AttachmentKind.LINK: lazy_gettext("Link"),
+}
+_COUNTED: Mapping[AttachmentKind, Callable[[int], str]] = {
+    AttachmentKind.IMAGE: lambda count: ngettext("%(num)s picture", "%(num)s pictures", count),
+    AttachmentKind.VIDEO: lambda count: ngettext("%(num)s video", "%(num)s videos", count),
+    AttachmentKind.AUDIO: lambda count: ngettext("%(num)s sound", "%(num)s sounds", count),
+    AttachmentKind.FILE: lambda count: ngettext("%(num)s file", "%(num)s files", count),
+    AttachmentKind.LINK: lambda count: ngettext("%(num)s link", "%(num)s links", count),
 }
 REASONS: Mapping[str, str] = {
     AttachmentRefusal.BAD_ADDRESS: lazy_gettext("its address leads into a private network or is not valid"),
@@ -48,6 +56,7 @@ class Medium:
 
     number: int
     shows: str
+    kind: AttachmentKind
     name: str
     alt: str
     filename: str
@@ -81,11 +90,8 @@ class Media:
     @property
     def words(self) -> str:
         """Its attachments in words: "2 pictures, 1 link"."""
-        counts: dict[str, int] = {}
-        for item in self.items:
-            kind = item.name.split()[0].lower()
-            counts[kind] = counts.get(kind, 0) + 1
-        return ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in counts.items())
+        counts = Counter(item.kind for item in self.items)
+        return ", ".join(_COUNTED[kind](count) for kind, count in counts.items())
 
 
 def for_action(action: Asked) -> Media | None:
@@ -103,7 +109,8 @@ def _medium(action: Asked, attachment: Attachment) -> Medium:
     return Medium(
         number=attachment.position,
         shows=_shows(attachment),
-        name=f"{kind} {attachment.position}",
+        kind=attachment.kind,
+        name=_("%(kind)s %(number)s", kind=kind, number=attachment.position),
         alt=(attachment.alt or "").strip(),
         filename=(attachment.filename or "").strip(),
         words=_words(attachment, kind),

@@ -187,7 +187,7 @@ def _words(entry: HistoryEntry, restores: bool) -> tuple[str, str]:
     fallback = ("circle-dashed", entry.what.replace(".", " ").replace("_", " ").capitalize())
     icon, sentence = _SENTENCES.get(entry.what, fallback)
     verb = NAMES.get(str(entry.after.get("verb", "")))
-    return icon, f"{sentence}: “{verb}”" if verb else sentence
+    return icon, _("%(what)s: “%(verb)s”", what=sentence, verb=verb) if verb else sentence
 
 
 def actor_name(text: HistoryText) -> str:

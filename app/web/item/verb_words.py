@@ -6,6 +6,7 @@ It does not say which verbs the actor may use: the rows of ``states.ACTION`` do 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from app.core import texts
 from app.core.models import Action, Note
 from app.core.permissions import Actor
 from app.core.review import holds
@@ -41,11 +42,12 @@ class OnNote:
 class OnSeveral:
     """A verb on several rows of the queue, or of the second looks, at once, whose actions may be of several types.
 
-    ``name`` is the button's while nothing is ticked; script replaces "selected" by a number. ``done`` says what will
+    ``name`` is the button's while nothing is ticked, ``counted`` with so many ticked rows. ``done`` says what will
     happen to so many posts. ``act_as`` is what the platform does with each.
     """
 
     name: str
+    counted: str
     effect: str
     kind: str
     done: Callable[[int], str]
@@ -93,6 +95,7 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
         ),
         on_several=OnSeveral(
             lazy_gettext("Dismiss selected"),
+            lazy_gettext("Dismiss %(count)s"),
             lazy_gettext("keep posts"),
             "secondary",
             lambda count: ngettext(
@@ -129,6 +132,7 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
         ),
         on_several=OnSeveral(
             lazy_gettext("Hide selected"),
+            lazy_gettext("Hide %(count)s"),
             lazy_gettext("hide posts"),
             "destructive",
             lambda count: ngettext("%(num)s post will be hidden.", "%(num)s posts will be hidden.", count),
@@ -149,6 +153,7 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
         },
         on_several=OnSeveral(
             lazy_gettext("Confirm selected"),
+            lazy_gettext("Confirm %(count)s"),
             lazy_gettext("what was done stands"),
             "secondary",
             lambda count: ngettext(
@@ -176,6 +181,7 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
         },
         on_several=OnSeveral(
             lazy_gettext("Overturn selected"),
+            lazy_gettext("Overturn %(count)s"),
             lazy_gettext("take it back"),
             "destructive",
             lambda count: ngettext(
@@ -238,7 +244,8 @@ class VerbButton:
 
     ``effect`` is its second line, empty if the verb's name says enough. ``note`` is shown below the buttons. ``act_as``
     is an action that the moderator may choose instead of the configured one: its name then says the effect, and
-    ``effect`` the consequence.
+    ``effect`` the consequence. On several posts ``unticked`` is its label while none is ticked, and ``counted`` with
+    "{count}" in place of their number, for script.
     """
 
     verb: ActionVerb
@@ -248,7 +255,8 @@ class VerbButton:
     effect: str = ""
     note: str = ""
     act_as: ActionType | None = None
-    is_bulk: bool = False
+    unticked: str = ""
+    counted: str = ""
 
     @property
     def value(self) -> str:
@@ -258,7 +266,7 @@ class VerbButton:
     @property
     def is_other(self) -> bool:
         """Whether it does something else than what is configured, so that its label says the effect."""
-        return self.act_as is not None and not self.is_bulk
+        return self.act_as is not None and not self.counted
 
     @property
     def name(self) -> str:
@@ -313,12 +321,13 @@ def buttons_for_several(verbs: Sequence[ActionVerb], count: int | None = None) -
     return [
         VerbButton(
             verb,
-            str(on_several.name).replace(_("selected"), str(count)) if count else on_several.name,
+            _(on_several.counted, count=texts.number(count)) if count else on_several.name,
             on_several.kind,
             words.key,
             str(on_several.effect),
             act_as=on_several.act_as,
-            is_bulk=True,
+            unticked=on_several.name,
+            counted=_(on_several.counted, count="{count}"),
         )
         for verb, words, on_several in several
         if on_several is not None

@@ -78,11 +78,8 @@ def add_service() -> Response:
     except Invalid as refusal:
         _explain(form, kind, refusal)
         return _show_new(kind, form, status=422)
-    return page.done(
-        None,
-        _url(service.id),
-        f"{_('%(service)s is added.', service=service.name)} {words_of(kind).added}",
-    )
+    message = _("%(service)s is added.", service=service.name)
+    return page.done(None, _url(service.id), f"{message} {words_of(kind).added}")
 
 
 @web.get("/classifiers/services/<uuid:service_id>")
@@ -114,7 +111,8 @@ def save_service(service_id: uuid.UUID) -> Response:
         )
         if reading.find(session, auth.current_actor(), service_id).version == version.version:
             return _("Version %(version)s is in use.", version=version.version)
-        return f"{_('Version %(version)s is saved.', version=version.version)} {words_of(kind).saved}"
+        message = _("Version %(version)s is saved.", version=version.version)
+        return f"{message} {words_of(kind).saved}"
 
     return _done(service_id, "settings", form, change, kind=kind)
 
@@ -190,7 +188,8 @@ def put_service_version_in_force(service_id: uuid.UUID, number: int) -> Response
 
     def change(session: Session) -> str:
         services.put_in_force(session, auth.current_actor(), service_id, number, **_reason_and_etag(form))
-        return f"{_('Version %(version)s is in use.', version=number)} {said.in_force}"
+        message = _("Version %(version)s is in use.", version=number)
+        return f"{message} {said.in_force}"
 
     return _done(service_id, "version", form, change)
 
@@ -202,7 +201,8 @@ def remove_service(service_id: uuid.UUID) -> Response:
 
     def change(session: Session) -> str:
         removed = services.remove(session, auth.current_actor(), service_id, **_reason_and_etag(form))
-        return f"{_('%(service)s is removed.', service=removed.name)} {said.removed}"
+        message = _("%(service)s is removed.", service=removed.name)
+        return f"{message} {said.removed}"
 
     return _done(service_id, "remove", form, change, url=url_for("web.classifiers"))
 

@@ -22,7 +22,7 @@ from app.process.replica_reads import may_be_old
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
-from app.web.filters import excerpt
+from app.web.filters import excerpt, quoted
 from app.web.thresholds import threshold_previews, threshold_rows
 from app.web.thresholds.threshold_forms import ADD, ThresholdsForm, form_for, precision_of
 from app.web.versions import rows as version_rows
@@ -238,5 +238,5 @@ def _words(declared: CategoryField, value: Any) -> str:
     if declared.bounds is not None:
         return texts.short_number(value)
     if declared.most is not None:
-        return f"“{excerpt(value, 60)}”"
+        return quoted(excerpt(value, 60))
     return value.value if isinstance(value, Verb) else (declared.choices or {})[value]

@@ -290,7 +290,7 @@ def test_only_fact_checks_in_use_take_a_place(stage: Stage, monkeypatch: pytest.
     sweep(stage)
     assert sent(stage) == [("model-1", ["Three changed claims"])], "also a full space follows changes"
     (space,) = stage.rows(VectorSpace)
-    assert "only 200,000 fact-checks have a vector" in space.problem
+    assert "only 3 fact-checks have a vector" in space.problem
     with stage.wiring.database.writing() as session:
         retired = session.scalars(sa.select(FactCheckItem.id).where(FactCheckItem.item_id == "a")).one()
         items.hide(session, [retired])
