@@ -100,8 +100,8 @@ class CommunitySettings:
         Section.BASICS,
         lazy_gettext("Language"),
         lazy_gettext(
-            "Of the dashboard and of mails, for people who chose none and whose browser asks for none that there is. And "
-            "of what Bridgenote itself writes into the history from now on."
+            "Of the dashboard and of mails, for people who chose none and whose browser asks for none that there is. "
+            "And of what Bridgenote itself writes into the history from now on."
         ),
         choices=texts.NAMES,
     )

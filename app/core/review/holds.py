@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import bulk, clock, limits, outbox, texts
+from app.core import bulk, clock, limits, outbox
 from app.core.actions import actions, silences
 from app.core.actions.moves import may, moves_open_to
 from app.core.communities import settings as community_settings
@@ -213,7 +213,8 @@ def carry_out(session: Session, hold_id: uuid.UUID) -> None:
     if not _take(session, held):
         return
     try:
-        with texts.chosen(None), session.begin_nested():  # a refusal is recorded, and records are English
+        # A refusal is recorded.
+        with community_settings.in_language(session, held.community_id), session.begin_nested():
             actor = accounts.deferred_actor(session, held.account_id, held.community_id)
             _carry_out(session, actor, held)
     except Refused as refusal:
