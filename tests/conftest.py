@@ -19,7 +19,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app import create_app, migrations
-from app.core import clock
+from app.core import clock, texts
 from app.core.db import Database, make_engine
 from app.core.people import passwords
 from app.core.webhooks.sending import Outcome
@@ -91,9 +91,10 @@ def pytest_runtestloop() -> None:
 
 @pytest.fixture(autouse=True)
 def present() -> Iterator[None]:
-    """Puts the clock right that a test moved."""
+    """Puts the clock right that a test moved, and leaves no test the language of the last request before it."""
     yield
     clock.set_source(None)
+    texts.choose(None)
 
 
 @pytest.fixture(scope="session")
