@@ -30,6 +30,7 @@ from app.web.account.kept_forms import KeptForm
 from app.web.blueprint import web
 from app.wiring import base_url, wired
 
+PURPOSE = SignInStepPurpose.PROVIDER
 LASTS = timedelta(minutes=10)
 """How long a person may take at the provider."""
 LOGOUT_LIVES = timedelta(hours=1)
@@ -164,7 +165,7 @@ def leave(
     with wired().database.writing() as session:
         token = sign_in_steps.begin(
             session,
-            SignInStepPurpose.PROVIDER,
+            PURPOSE,
             LASTS,
             account_id=who.account.id if who is not None else None,
             provider_id=provider.id,
@@ -178,19 +179,11 @@ def leave(
                 "max_age": max_age,
                 "kept": kept.as_portable() if kept is not None else None,
             },
-            replaces=request.cookies.get(_cookie_name()),
+            replaces=session_cookie.step_token(PURPOSE),
         )
     response = page.render("account/leaving.html", provider=provider, url=url)
     response.headers["Refresh"] = f"0; url={url}"
-    response.set_cookie(
-        _cookie_name(),
-        token,
-        max_age=int(LASTS.total_seconds()),
-        secure=_is_production(),
-        httponly=True,
-        samesite="Lax",
-        path="/",
-    )
+    session_cookie.set_step(response, PURPOSE, token, LASTS)
     return response
 
 
@@ -284,7 +277,7 @@ def _finish(
 def _take_step() -> SignInStep | None:
     """Use up the step of this browser, if the answer's ``state`` is of it."""
     with wired().database.writing() as session:
-        step = sign_in_steps.take(session, request.cookies.get(_cookie_name()), SignInStepPurpose.PROVIDER)
+        step = sign_in_steps.take(session, session_cookie.step_token(PURPOSE), PURPOSE)
     state = ids.token_digest(request.args.get("state", ""))
     if step is None or not hmac.compare_digest(step.details.get("state", ""), state):
         return None
@@ -335,13 +328,5 @@ def _failed(
 
 
 def _without_cookie(response: Response) -> Response:
-    response.delete_cookie(_cookie_name(), path="/", secure=_is_production(), httponly=True, samesite="Lax")
+    session_cookie.end_step(response, PURPOSE)
     return response
-
-
-def _is_production() -> bool:
-    return wired().settings.environment == "production"
-
-
-def _cookie_name() -> str:
-    return "__Host-bridgenote-provider" if _is_production() else "bridgenote-provider"
