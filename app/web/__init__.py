@@ -21,7 +21,7 @@ start-up, so a new module needs no registration. A view looks like this::
         return page.done("moderate/_queue_row.html", url_for("web.second_look"), "Confirmed.", …)
 
 Errors that the core raises become an error page with the matching status (``errors.answer``). Catch ``Conflict`` and
-``Invalid`` if text that the user typed must be kept. The navigation shows a page as soon as its path is routed.
+``Invalid`` if text that the user typed must be kept.
 """
 
 import importlib

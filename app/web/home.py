@@ -15,7 +15,7 @@ from app.core.people import invitations
 from app.core.permissions import Permission
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
-from app.web import auth, forms, navigation, page, reader_zone
+from app.web import auth, forms, page, reader_zone
 from app.web.account import sessions, sign_up
 from app.web.administer import first_admin, getting_started
 from app.web.blueprint import web
@@ -43,12 +43,10 @@ def home() -> Response:
         start = "web.getting_started_page" if who.actor.service_admin else "web.public_communities"
         return make_response(redirect(url_for(start), 303))
     community = auth.current_community()
-    if getting_started.is_start_page(community):
-        slug = community.slug if len(who.communities) > 1 else None
-        return make_response(redirect(url_for("web.getting_started_page", community=slug), 303))
-    moderates = auth.may(Permission.SEE_QUEUE, community.id) and navigation.has_page("web.review")
     slug = community.slug if len(who.communities) > 1 else None
-    first = "web.desk" if moderates else "web.help_needed"
+    if getting_started.is_start_page(community):
+        return make_response(redirect(url_for("web.getting_started_page", community=slug), 303))
+    first = "web.desk" if auth.may(Permission.SEE_QUEUE, community.id) else "web.help_needed"
     return make_response(redirect(url_for(first, community=slug), 303))
 
 

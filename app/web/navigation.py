@@ -1,8 +1,8 @@
-"""The main navigation: the pages that exist and that the reader's role may open."""
+"""The main navigation: the pages that the reader's role may open."""
 
 from typing import Any, Literal
 
-from flask import current_app, g, request, url_for
+from flask import g, request, url_for
 
 from app.core.communities import founding
 from app.core.models import Community
@@ -127,7 +127,7 @@ def offers_first_steps(community: Community) -> bool:
 
 
 def navigation(community: Community | None, *, several: bool = False) -> list[tuple[str, list[NavItem]]]:
-    """Return the groups of links for this reader's role, without pages that are not routed."""
+    """Return the groups of links for this reader's role."""
     query = f"?community={community.slug}" if community and several else ""
     counted: dict[str, tuple[int | str | None, str]] = {**deliveries.attention(community)}
     waiting = open_counts.in_navigation(community)
@@ -150,7 +150,7 @@ def navigation(community: Community | None, *, several: bool = False) -> list[tu
                 live=open_counts.element_id(view) if view in waiting else "",
             )
             for label, view, icon, needed in entries
-            if has_page(view) and _is_open(needed, community)
+            if _is_open(needed, community)
         ]
         if items:
             groups.append((title, items))
@@ -164,11 +164,6 @@ def _is_open(needed: Permission | Literal["service admin"] | None, community: Co
     return needed is None or (
         isinstance(needed, Permission) and community is not None and auth.may(needed, community.id)
     )
-
-
-def has_page(view: str) -> bool:
-    """Whether this view is routed."""
-    return view in current_app.view_functions
 
 
 def _is_current(path: str) -> bool:
