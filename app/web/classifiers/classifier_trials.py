@@ -1,7 +1,7 @@
 """Tries rules on a typed text and on recent submissions. Nothing is stored."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from flask import Response
 from markupsafe import Markup
@@ -38,69 +38,6 @@ _TO_STAFF = lazy_gettext(
     "Such posts would go to moderators, whatever they say: repeat less in the rules, or name "
     "fewer characters."
 )
-
-
-@dataclass(frozen=True)
-class ScoreRow:
-    """A category's score, its thresholds, and what this score alone would lead to."""
-
-    category: str
-    score: float
-    tier2: float | None
-    tier1: float | None
-    leads_to: str
-
-
-@dataclass(frozen=True)
-class AnswerRow:
-    """What one classifier said: its scores above 0, highest first, or why it gave none."""
-
-    name: str
-    model: str
-    scores: Sequence[tuple[str, float]]
-    error: str
-    milliseconds: int
-    is_observed: bool = False
-
-
-@dataclass(frozen=True)
-class TrialView:
-    """The result of a tested text, for the page."""
-
-    by_draft: bool
-    conclusion: str
-    acts: bool
-    scores: Sequence[ScoreRow]
-    unscored: int
-    marked: Markup
-    is_long: bool
-    matches: Sequence[tuple[Match, str]]
-    answers: Sequence[AnswerRow]
-    slow: str
-
-
-@dataclass(frozen=True)
-class SampleRow:
-    """A text whose result differs with the draft, with its matches marked."""
-
-    marked: Markup
-    is_veiled: bool
-    rules: Sequence[str]
-    facts: Sequence[str]
-    before: str
-    after: str
-
-
-@dataclass(frozen=True)
-class HitsView:
-    """The results of a draft for stored texts, for the page."""
-
-    found: Hits
-    days: int
-    moved: Sequence[tuple[str, str, int]]
-    by_rule: Sequence[tuple[str, int]]
-    samples: Sequence[SampleRow]
-    slow: str
 
 
 @web.post("/classifiers/test")
@@ -146,38 +83,38 @@ def preview_hits() -> Response:
     return classifiers.show(hits=_hits(hits))
 
 
-def _trial(trial: Trial, text: str, observed: Sequence[Scoring], *, by_draft: bool) -> TrialView:
-    rows = [
-        ScoreRow(
-            category=category_name(category.category),
-            score=category.scored.score,
-            tier2=category.rule.tier2 if category.rule else None,
-            tier1=category.rule.tier1 if category.rule else None,
-            leads_to=_leads_to(category),
-        )
+def _trial(trial: Trial, text: str, observed: Sequence[Scoring], *, by_draft: bool) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = [
+        {
+            "category": category_name(category.category),
+            "score": category.scored.score,
+            "tier2": category.rule.tier2 if category.rule else None,
+            "tier1": category.rule.tier1 if category.rule else None,
+            "leads_to": _leads_to(category),
+        }
         for category in trial.categories
     ]
-    return TrialView(
-        by_draft=by_draft,
-        conclusion=_conclusion(trial.route),
-        acts=trial.route is not None,
-        scores=[row for row in rows if row.score > NOTABLE],
-        unscored=sum(row.score <= NOTABLE for row in rows),
-        marked=highlight(text, [(match.start, match.end) for match in trial.matches]),
-        is_long=markup.is_long(text, 0, len(text)),
-        matches=[(match, text[match.start : match.end]) for match in trial.matches],
-        answers=[
+    return {
+        "by_draft": by_draft,
+        "conclusion": _conclusion(trial.route),
+        "acts": trial.route is not None,
+        "scores": [row for row in rows if row["score"] > NOTABLE],
+        "unscored": sum(row["score"] <= NOTABLE for row in rows),
+        "marked": highlight(text, [(match.start, match.end) for match in trial.matches]),
+        "is_long": markup.is_long(text, 0, len(text)),
+        "matches": [(match, text[match.start : match.end]) for match in trial.matches],
+        "answers": [
             *(_answer(name, result) for name, result in trial.answers),
             *(
                 _answer(f"{scoring.classifier} {scoring.version}", scoring.result, is_observed=True)
                 for scoring in observed
             ),
         ],
-        slow=_slow_trial(trial),
-    )
+        "slow": _slow_trial(trial),
+    }
 
 
-def _answer(name: str, result: Result, *, is_observed: bool = False) -> AnswerRow:
+def _answer(name: str, result: Result, *, is_observed: bool = False) -> dict[str, Any]:
     error = result.error
     routed = {category_name(category): value for category, value in result.scores.items()}
     scores = {
@@ -187,21 +124,21 @@ def _answer(name: str, result: Result, *, is_observed: bool = False) -> AnswerRo
             for theirs, value in result.unrouted.items()
         },
     }
-    return AnswerRow(
-        name=name,
-        model=result.model,
-        scores=sorted(
+    return {
+        "name": name,
+        "model": result.model,
+        "scores": sorted(
             ((category, value) for category, value in scores.items() if value > 0),
             key=lambda pair: (-pair[1], pair[0]),
         )[:ANSWERS_SHOWN],
-        error=_("out of time: rule %(rule)s", rule=error.rule)
+        "error": _("out of time: rule %(rule)s", rule=error.rule)
         if isinstance(error, OutOfTime)
         else error.reason
         if error
         else "",
-        milliseconds=round(result.ms),
-        is_observed=is_observed,
-    )
+        "milliseconds": round(result.ms),
+        "is_observed": is_observed,
+    }
 
 
 def _leads_to(category: trials.CategoryTrial) -> str:
@@ -270,26 +207,26 @@ def _the_most(rules: Sequence[str]) -> str:
     return _("%(rules)s took the most time.", rules=", ".join(rules[:SLOW_SHOWN]))
 
 
-def _hits(hits: Hits) -> HitsView:
+def _hits(hits: Hits) -> dict[str, Any]:
     warn = auth.current_reader().account.content_warnings
-    return HitsView(
-        found=hits,
-        days=comparing.DAYS,
-        moved=moved_rows(hits.moved),
-        by_rule=sorted(hits.by_rule.items(), key=lambda pair: (-pair[1], pair[0])),
-        samples=[
-            SampleRow(
-                marked=_excerpt(sample.content, sample.matches),
-                is_veiled=any(is_veiled(name, warn=warn) for name in _categories(sample)),
-                rules=sorted({match.rule for match in sample.matches}),
-                facts=sorted({explanation(match.facts) for match in sample.matches if match.facts}),
-                before=place_words(place_of(sample.before)),
-                after=place_words(place_of(sample.after)),
-            )
+    return {
+        "found": hits,
+        "days": comparing.DAYS,
+        "moved": moved_rows(hits.moved),
+        "by_rule": sorted(hits.by_rule.items(), key=lambda pair: (-pair[1], pair[0])),
+        "samples": [
+            {
+                "marked": _excerpt(sample.content, sample.matches),
+                "is_veiled": any(is_veiled(name, warn=warn) for name in _categories(sample)),
+                "rules": sorted({match.rule for match in sample.matches}),
+                "facts": sorted({explanation(match.facts) for match in sample.matches if match.facts}),
+                "before": place_words(place_of(sample.before)),
+                "after": place_words(place_of(sample.after)),
+            }
             for sample in hits.samples
         ],
-        slow=_slow_hits(hits),
-    )
+        "slow": _slow_hits(hits),
+    }
 
 
 def _categories(sample: Sample) -> set[str]:

@@ -1,7 +1,7 @@
 """The community's own model: one page for each category, the way forward and back, the trial, the switch."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 
 from flask import Response, url_for
 
@@ -32,29 +32,6 @@ _OUTCOMES = {
     None: lazy_gettext("never raised"),
 }
 _SHOWN_CHARS = 400
-
-
-@dataclass(frozen=True)
-class SampleRow:
-    """A post that the version would route differently."""
-
-    content: str
-    is_veiled: bool
-    before: str
-    after: str
-    outcome: str
-
-
-@dataclass(frozen=True)
-class TrialView:
-    """The result of a trial, for the page."""
-
-    version: int
-    found: Comparison
-    days: int
-    moved: Sequence[tuple[str, str, int]]
-    dropped: Sequence[tuple[str, int]]
-    samples: Sequence[SampleRow]
 
 
 @web.get("/classifiers/learned/<category>")
@@ -138,7 +115,7 @@ def _show(
     *,
     status: int = 200,
     alert: str | None = None,
-    trial: TrialView | None = None,
+    trial: Mapping[str, Any] | None = None,
 ) -> Response:
     with wired().database.reading() as session:
         learned = page_of(session, auth.current_actor(), auth.current_community().id, category)
@@ -149,29 +126,31 @@ def _show(
     )
 
 
-def _trial(version: int, trial: Comparison) -> TrialView:
+def _trial(version: int, trial: Comparison) -> dict[str, Any]:
     warn = auth.current_reader().account.content_warnings
-    return TrialView(
-        version,
-        trial,
-        comparing.DAYS,
-        moved_rows(trial.moved),
-        [(_OUTCOMES[outcome], count) for outcome, count in sorted(trial.dropped.items(), key=_most_first)],
-        [_sample(sample, warn=warn) for sample in trial.samples],
-    )
+    return {
+        "version": version,
+        "found": trial,
+        "days": comparing.DAYS,
+        "moved": moved_rows(trial.moved),
+        "dropped": [
+            (_OUTCOMES[outcome], count) for outcome, count in sorted(trial.dropped.items(), key=_most_first)
+        ],
+        "samples": [_sample(sample, warn=warn) for sample in trial.samples],
+    }
 
 
 def _most_first(pair: tuple[Outcome | None, int]) -> tuple[int, str]:
     return -pair[1], pair[0] or ""
 
 
-def _sample(sample: Difference, *, warn: bool) -> SampleRow:
+def _sample(sample: Difference, *, warn: bool) -> dict[str, Any]:
     routes = [route for route in (sample.before, sample.after) if route is not None]
     content = sample.post.content
-    return SampleRow(
-        content if len(content) <= _SHOWN_CHARS else f"{content[:_SHOWN_CHARS]} …",
-        any(is_veiled(route.category, warn=warn) for route in routes),
-        place_words(place_of(sample.before)),
-        place_words(place_of(sample.after)),
-        str(_OUTCOMES[sample.post.outcome]).capitalize(),
-    )
+    return {
+        "content": content if len(content) <= _SHOWN_CHARS else f"{content[:_SHOWN_CHARS]} …",
+        "is_veiled": any(is_veiled(route.category, warn=warn) for route in routes),
+        "before": place_words(place_of(sample.before)),
+        "after": place_words(place_of(sample.after)),
+        "outcome": str(_OUTCOMES[sample.post.outcome]).capitalize(),
+    }
