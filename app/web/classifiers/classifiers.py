@@ -3,7 +3,6 @@
 import json
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from flask import Response, make_response, url_for
@@ -215,7 +214,9 @@ def show(
         "classifiers/classifiers.html",
         status=status,
         alert=alert,
-        form=next((item for item in (publish, revert, pack, text, own_model.form) if item.errors), publish),
+        form=next(
+            (item for item in (publish, revert, pack, text, own_model["form"]) if item.errors), publish
+        ),
         publish=publish,
         revert=revert,
         pack=pack,
@@ -259,34 +260,14 @@ def _rule_set(version: RulePackVersion) -> RuleSet:
 BUILT_IN = lazy_gettext("this service")
 
 
-@dataclass(frozen=True)
-class ScorerRow:
-    """One scorer. ``service_id`` leads to a connected service's page, None for what runs in this service.
-
-    ``p50`` and ``p95`` are milliseconds as text. ``upheld`` says how many of the decided actions it led to people
-    upheld, empty when none was decided. ``about`` names the kind of service, or where it runs.
-    """
-
-    name: str
-    version: str
-    model: str
-    about: str
-    state: str
-    categories: Sequence[str]
-    p50: str
-    p95: str
-    calls: str
-    errors: str
-    cost: str
-    upheld: str
-    service_id: uuid.UUID | None = None
-    is_failing: bool = False
-
-
 def scorer_rows(
     session: Session, actor: Actor, community_id: uuid.UUID, in_force: Sequence[Classifier]
-) -> list[ScorerRow]:
-    """The rows: first what runs in this service, then the connected services, also those that do not count."""
+) -> list[dict[str, Any]]:
+    """The rows: first what runs in this service, then the connected services, also those that do not count.
+
+    ``service_id`` leads to a service's page. ``p50`` and ``p95`` are milliseconds as text; ``about`` names the kind of
+    service, or where it runs.
+    """
     records = figures.records(session, actor, community_id)
     rows = [
         _built_in(classifier, records.get(classifier.name, Record()))
@@ -305,43 +286,47 @@ def scorer_rows(
     ]
 
 
-def _built_in(classifier: Classifier, record: Record) -> ScorerRow:
-    return ScorerRow(
-        name=classifier.name,
-        version=classifier.version,
-        model="",
-        about=BUILT_IN,
-        state=words_of(None).tags[ServiceMode.IN_FORCE],
-        categories=_names(classifier.categories),
-        p50=_ms(record.p50),
-        p95=_ms(record.p95),
-        calls="",
-        errors="",
-        cost="",
-        upheld=upheld_words(record),
-    )
+def _built_in(classifier: Classifier, record: Record) -> dict[str, Any]:
+    return {
+        "name": classifier.name,
+        "version": classifier.version,
+        "model": "",
+        "about": BUILT_IN,
+        "state": words_of(None).tags[ServiceMode.IN_FORCE],
+        "categories": _names(classifier.categories),
+        "p50": _ms(record.p50),
+        "p95": _ms(record.p95),
+        "calls": "",
+        "errors": "",
+        "cost": "",
+        "upheld": upheld_words(record),
+        "service_id": None,
+        "is_failing": False,
+    }
 
 
 def _service(
     service: ConnectedService, settings: ServiceSettings, period: Period, records: Mapping[str, Record]
-) -> ScorerRow:
+) -> dict[str, Any]:
     kind = wired().services.kinds.get(service.kind)
-    return ScorerRow(
-        name=name_of(service),
-        version=str(service.version),
-        model=service.model_seen or settings.model,
-        about=kind.title if kind is not None else _("%(kind)s, not installed", kind=service.kind),
-        state=words_of(kind).tags[service.mode],
-        categories=[_("finds fact-checks")] if kind is not None and kind.embeds else _names(settings.routed),
-        p50=_ms(period.p50),
-        p95=_ms(period.p95),
-        calls=number(period.requests),
-        errors=number(period.errors),
-        cost=number(period.cost, 2) if period.cost else "",
-        upheld=upheld_words(records.get(name_of(service), Record())),
-        service_id=service.id,
-        is_failing=service.mode is not ServiceMode.OFF and fails_mostly(period),
-    )
+    return {
+        "name": name_of(service),
+        "version": str(service.version),
+        "model": service.model_seen or settings.model,
+        "about": kind.title if kind is not None else _("%(kind)s, not installed", kind=service.kind),
+        "state": words_of(kind).tags[service.mode],
+        "categories": [_("finds fact-checks")]
+        if kind is not None and kind.embeds
+        else _names(settings.routed),
+        "p50": _ms(period.p50),
+        "p95": _ms(period.p95),
+        "calls": number(period.requests),
+        "errors": number(period.errors),
+        "cost": number(period.cost, 2) if period.cost else "",
+        "upheld": upheld_words(records.get(name_of(service), Record())),
+        "service_id": service.id,
+        "is_failing": service.mode is not ServiceMode.OFF and fails_mostly(period),
+    }
 
 
 def upheld_words(record: Record) -> str:

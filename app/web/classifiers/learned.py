@@ -120,7 +120,7 @@ def _show(
     with wired().database.reading() as session:
         learned = page_of(session, auth.current_actor(), auth.current_community().id, category)
     form = form or PutForm()
-    form.version.data = form.version.data or str(learned.now.version)
+    form.version.data = form.version.data or str(learned["now"].version)
     return page.render(
         "classifiers/learned.html", status=status, alert=alert, form=form, learned=learned, trial=trial
     )

@@ -2,8 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -61,83 +60,33 @@ class PutForm(Form):
     version = HiddenField()
 
 
-@dataclass(frozen=True)
-class CategoryRow:
-    """A category in the list. ``since``: since when its version is in force, None for none."""
-
-    category: str
-    title: str
-    state: str
-    since: datetime | None
-    decisions: int
-    precision: str
-    brier: str
-
-
-@dataclass(frozen=True)
-class LearnedSection:
-    """The section on the classifiers page."""
-
-    form: LearningForm
-    is_on: bool
-    rows: Sequence[CategoryRow]
-    samples: str
-    warning: str
-
-
-@dataclass(frozen=True)
-class LearnedVersionRow:
-    """A version in the list. ``act`` names the button that puts it in force; empty where that is impossible."""
-
-    number: int
-    made_at: datetime
-    labels: str
-    precision: str
-    brier: str
-    state: str
-    is_current: bool
-    act: str
-    can_try: bool
-
-
-@dataclass(frozen=True)
-class LearnedPage:
-    """The page of one category. Figures, words and chart are of ``shown``, the version in force or the newest."""
-
-    category: str
-    title: str
-    now: CategoryStanding
-    state: str
-    counts: str
-    shown: int
-    figures: Mapping[str, Any] | None
-    precision: str
-    brier: str
-    raising: Sequence[str]
-    lowering: Sequence[str]
-    chart: Chart | None
-    chart_says: str
-    more: str
-    warning: str
-    versions: Sequence[LearnedVersionRow]
-
-
 def section(
     session: Session, actor: Actor, community_id: uuid.UUID, form: LearningForm | None = None
-) -> LearnedSection:
-    """Return the section, with a posted form that has errors, if any."""
+) -> dict[str, Any]:
+    """Return what the classifiers page shows of it, with a posted form that has errors, if any."""
     standing = read_standing(session, actor, community_id)
-    return LearnedSection(
-        form or _form(standing),
-        standing.is_on,
-        [_row(now) for now in standing.categories],
-        _sampled(standing),
-        _warning([now for now in standing.categories if now.figures]),
-    )
+    return {
+        "form": form or _form(standing),
+        "is_on": standing.is_on,
+        "rows": [
+            {
+                "category": now.category,
+                "title": category_name(now.category),
+                "state": state_words(now),
+                "since": now.since,
+                "decisions": now.decisions,
+                "precision": _pair(now.figures, "precision"),
+                "brier": _pair(now.figures, "brier"),
+            }
+            for now in standing.categories
+        ],
+        "samples": _sampled(standing),
+        "warning": _warning([now for now in standing.categories if now.figures]),
+    }
 
 
-def page_of(session: Session, actor: Actor, community_id: uuid.UUID, category: str) -> LearnedPage:
-    """Return the page of one category.
+def page_of(session: Session, actor: Actor, community_id: uuid.UUID, category: str) -> dict[str, Any]:
+    """Return what the page of one category shows: figures and words of the version in force, else of the newest.
 
     Raises:
         NotFound: nothing was decided in this category yet.
@@ -151,24 +100,24 @@ def page_of(session: Session, actor: Actor, community_id: uuid.UUID, category: s
     shown = chosen or next(iter(found), None)
     figures = shown.figures if shown is not None else None
     chart, says = _chart(figures)
-    return LearnedPage(
-        category,
-        category_name(category),
-        now,
-        state_words(now),
-        _counts(now),
-        shown.version if shown is not None else 0,
-        figures,
-        _pair(figures, "precision"),
-        _pair(figures, "brier"),
-        _words(shown, "raising"),
-        _words(shown, "lowering"),
-        chart,
-        says,
-        _more(figures),
-        _warning([replace(now, figures=figures)] if figures else []),
-        [_version_row(item, now) for item in found[: versions.SHOWN_VERSIONS]],
-    )
+    return {
+        "category": category,
+        "title": category_name(category),
+        "now": now,
+        "state": state_words(now),
+        "counts": _counts(now),
+        "shown": shown.version if shown is not None else 0,
+        "figures": figures,
+        "precision": _pair(figures, "precision"),
+        "brier": _pair(figures, "brier"),
+        "raising": _words(shown, "raising"),
+        "lowering": _words(shown, "lowering"),
+        "chart": chart,
+        "chart_says": says,
+        "more": _more(figures),
+        "warning": _warning([replace(now, figures=figures)] if figures else []),
+        "versions": [_version_row(item, now) for item in found[: versions.SHOWN_VERSIONS]],
+    }
 
 
 def state_words(now: CategoryStanding) -> str:
@@ -253,18 +202,6 @@ def _sampled(standing: Standing) -> str:
     return f"{begin} {so_far}"
 
 
-def _row(now: CategoryStanding) -> CategoryRow:
-    return CategoryRow(
-        now.category,
-        category_name(now.category),
-        state_words(now),
-        now.since,
-        now.decisions,
-        _pair(now.figures, "precision"),
-        _pair(now.figures, "brier"),
-    )
-
-
 def _pair(figures: Mapping[str, Any] | None, name: str) -> str:
     """Return the figure of the others and of the own model: "0.61 → 0.84"."""
     if not figures:
@@ -346,7 +283,8 @@ def _chart(figures: Mapping[str, Any] | None) -> tuple[Chart | None, str]:
     return made, f"{'; '.join(parts)}."
 
 
-def _version_row(model: LearnedModel, now: CategoryStanding) -> LearnedVersionRow:
+def _version_row(model: LearnedModel, now: CategoryStanding) -> dict[str, Any]:
+    """``act`` names the button that puts it in force; empty where that is impossible."""
     can_score = versions.is_usable(model) and model.outcome == Outcome.BETTER
     is_current = model.version == now.version
     act = ""
@@ -356,16 +294,16 @@ def _version_row(model: LearnedModel, now: CategoryStanding) -> LearnedVersionRo
             if model.version < now.version
             else _("Put in force version %(version)s", version=model.version)
         )
-    return LearnedVersionRow(
-        number=model.version,
-        made_at=model.created_at,
-        labels=number(model.labels),
-        precision=_pair(model.figures, "precision"),
-        brier=_pair(model.figures, "brier"),
-        state=_("Content erased since")
+    return {
+        "number": model.version,
+        "made_at": model.created_at,
+        "labels": number(model.labels),
+        "precision": _pair(model.figures, "precision"),
+        "brier": _pair(model.figures, "brier"),
+        "state": _("Content erased since")
         if model.erased_at is not None
         else str(_OUTCOMES[Outcome(model.outcome)]),
-        is_current=is_current,
-        act=act,
-        can_try=versions.is_usable(model) and not is_current,
-    )
+        "is_current": is_current,
+        "act": act,
+        "can_try": versions.is_usable(model) and not is_current,
+    }

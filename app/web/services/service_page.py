@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +13,6 @@ from app.core import clock
 from app.core.factcheck import spaces
 from app.core.models import Account, ConnectedService, ThresholdSet
 from app.core.services import calls, figures, measuring, reading
-from app.core.services.calls import Period
 from app.core.services.figures import Record
 from app.core.services.settings import NAME_PREFIX, ServiceSettings
 from app.core.texts import gettext as _
@@ -54,32 +52,6 @@ _LABELS = {
 }
 
 
-@dataclass(frozen=True)
-class VersionRow:
-    """A version of the settings, with its differences from the one before."""
-
-    number: int
-    reason: str
-    made_by: str
-    made_at: Any
-    changes: Sequence[str]
-    is_used: bool
-    is_waiting: bool
-
-    @property
-    def mark(self) -> str:
-        return _("in use") if self.is_used else _("waits") if self.is_waiting else ""
-
-
-@dataclass(frozen=True)
-class ServiceFigures:
-    """What the service did today and in the last 30 days, and how often people upheld what it led to."""
-
-    today: Period
-    month: Period
-    record: Record
-
-
 def show(
     service_id: uuid.UUID,
     *,
@@ -99,15 +71,13 @@ def show(
         versions = reading.versions(session, service)
         used = reading.numbered(session, service, service.version)
         thresholds = threshold_sets.current(session, service.community_id)
-        in_figures = ServiceFigures(
-            calls.period(session, [service_id], 1)[service_id],
-            calls.period(session, [service_id], MONTH)[service_id],
-            figures.records(session, actor, service.community_id).get(name_of(service), Record()),
-        )
+        today = calls.period(session, [service_id], 1)[service_id]
+        month = calls.period(session, [service_id], MONTH)[service_id]
+        record = figures.records(session, actor, service.community_id).get(name_of(service), Record())
         measured = measuring.by_version(session, service)
         consents = _consents(session, service)
         vectors = [
-            progress_line(progress, in_figures.today)
+            progress_line(progress, today)
             for progress in spaces.progress(session, pool, service.community_id)
             if progress.service.id == service_id
         ]
@@ -140,7 +110,9 @@ def show(
         form=next((form for form in shown.values() if form.errors), shown["settings"]),
         **shown,
         measured=measured,
-        figures=in_figures,
+        today=today,
+        month=month,
+        record=record,
         consents=consents,
         versions=_rows(service, versions),
         waiting=versions[0][0].version if versions[0][0].version > service.version else None,
@@ -191,20 +163,23 @@ def _consents(session: Session, service: ConnectedService) -> list[tuple[str, st
     return rows
 
 
-def _rows(service: ConnectedService, versions: Sequence[Any]) -> list[VersionRow]:
+def _rows(service: ConnectedService, versions: Sequence[Any]) -> list[dict[str, Any]]:
+    """The versions of the settings, each with its differences from the one before."""
     rows = []
     for place, (version, made_by) in enumerate(versions):
         before = versions[place + 1][0].settings if place + 1 < len(versions) else None
+        is_used, is_waiting = version.version == service.version, version.version > service.version
         rows.append(
-            VersionRow(
-                version.version,
-                version.reason,
-                made_by,
-                version.created_at,
-                _changes(before, version.settings) if before is not None else [],
-                version.version == service.version,
-                version.version > service.version,
-            )
+            {
+                "number": version.version,
+                "reason": version.reason,
+                "made_by": made_by,
+                "made_at": version.created_at,
+                "changes": _changes(before, version.settings) if before is not None else [],
+                "is_used": is_used,
+                "is_waiting": is_waiting,
+                "mark": _("in use") if is_used else _("waits") if is_waiting else "",
+            }
         )
     return rows
 

@@ -1,8 +1,9 @@
 """What a service changes: compared on stored posts, and a new version tried on recent ones. Nothing is stored."""
 
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from flask import Response, url_for
 from markupsafe import Markup
@@ -22,29 +23,6 @@ from app.web.services import service_page
 from app.web.services.service_forms import MeasureForm
 from app.web.services.service_page import name_of
 from app.wiring import wired
-
-
-@dataclass(frozen=True)
-class SampleRow:
-    """A post whose route differs. ``action_id`` leads to its item, None without one."""
-
-    marked: Markup
-    is_veiled: bool
-    before: str
-    after: str
-    action_id: uuid.UUID | None
-
-
-@dataclass(frozen=True)
-class ComparisonView:
-    """A comparison for the page. ``moved`` has a line for each change: before, after, posts."""
-
-    number: int
-    found: Comparison
-    days: int
-    agreement: str
-    moved: Sequence[tuple[str, str, int]]
-    samples: Sequence[SampleRow]
 
 
 @web.get("/classifiers/services/<uuid:service_id>/comparison")
@@ -116,26 +94,29 @@ def _as_made(classifier: ServiceClassifier) -> tuple[str, Mapping[str, float]]:
     return f"{made.title},", {ours: value for ours, value in mapped.items() if ours is not None}
 
 
-def _view(found: Comparison, number: int, links: Mapping[uuid.UUID, uuid.UUID]) -> ComparisonView:
+def _view(found: Comparison, number: int, links: Mapping[uuid.UUID, uuid.UUID]) -> dict[str, Any]:
+    """The template's variables: ``moved`` has before, after and the number of posts; of each sample the item's id."""
     warn = auth.current_reader().account.content_warnings
     same = found.posts - found.differing
-    return ComparisonView(
-        number=number,
-        found=found,
-        days=comparing.DAYS,
-        agreement=percent(same / found.posts, 1) if found.posts else "",
-        moved=moved_rows(found.moved),
-        samples=[
-            SampleRow(
-                _excerpt(sample.post.content),
-                any(is_veiled(route.category, warn=warn) for route in (sample.before, sample.after) if route),
-                place_words(place_of(sample.before)),
-                place_words(place_of(sample.after)),
-                links.get(sample.post.request_id),
-            )
+    return {
+        "number": number,
+        "found": found,
+        "days": comparing.DAYS,
+        "agreement": percent(same / found.posts, 1) if found.posts else "",
+        "moved": moved_rows(found.moved),
+        "samples": [
+            {
+                "marked": _excerpt(sample.post.content),
+                "is_veiled": any(
+                    is_veiled(route.category, warn=warn) for route in (sample.before, sample.after) if route
+                ),
+                "before": place_words(place_of(sample.before)),
+                "after": place_words(place_of(sample.after)),
+                "action_id": links.get(sample.post.request_id),
+            }
             for sample in found.samples
         ],
-    )
+    }
 
 
 def _excerpt(text: str) -> Markup:
