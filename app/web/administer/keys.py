@@ -1,7 +1,6 @@
 """API keys page for admins: mint and show once, list, revoke."""
 
 import uuid
-from dataclasses import dataclass
 
 from flask import Response, request, url_for
 from sqlalchemy.orm import Session
@@ -114,15 +113,6 @@ class KeyForm(Form):
         return [community_id for community_id in ids if community_id is not None]
 
 
-@dataclass(frozen=True)
-class ShownKey:
-    """A key's text, shown only in this response."""
-
-    name: str
-    text: str
-    curl: CurlLine | None = None
-
-
 @web.get("/keys")
 @auth.needs(Permission.MANAGE_KEYS)
 def keys_page() -> Response:
@@ -151,7 +141,7 @@ def mint_key() -> Response:
         return _show(status=409, alert=alert)
     can_submit = minted.key.template is KeyTemplate.ADAPTER
     curl = curl_command.submit_line(auth.current_community(), minted.text) if can_submit else None
-    return _show(minted=ShownKey(minted.key.name, minted.text, curl))
+    return _show(minted=minted, curl=curl)
 
 
 @web.post("/keys/communities")
@@ -230,7 +220,8 @@ def _ask(key_id: uuid.UUID, form: SwitchForm | None = None, *, status: int = 200
 def _show(
     form: KeyForm | None = None,
     *,
-    minted: ShownKey | None = None,
+    minted: Minted | None = None,
+    curl: CurlLine | None = None,
     after: uuid.UUID | None = None,
     is_open: bool = False,
     status: int = 200,
@@ -261,6 +252,7 @@ def _show(
         alert=alert,
         form=shown,
         minted=minted,
+        curl=curl,
         slug=community.slug,
         rows=rows,
         others=others,

@@ -2,8 +2,7 @@
 
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from flask import Response, url_for
 from sqlalchemy.orm import Session
@@ -15,7 +14,6 @@ from app.core.communities import sign_in_rules
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.paging import Slice
 from app.core.people import invitations, mailed_links, member_lists, members, second_factors
-from app.core.people.member_lists import Member
 from app.core.permissions import Permission
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext, ngettext
@@ -63,14 +61,6 @@ class InviteForm(Form):
     )
     role = SelectField(lazy_gettext("Role"), choices=forms.choices(ROLE_WORDS), default=Role.RATER.value)
     reason = StringField(lazy_gettext("Reason"), [forms.at_most(limits.REASON_MAX, lazy_gettext("Reason"))])
-
-
-@dataclass(frozen=True)
-class ShownLink:
-    """An invitation's link, shown only in this response, because no mail server is set up to send it."""
-
-    email: str
-    url: str
 
 
 class MemberForm(Form):
@@ -133,9 +123,8 @@ def invite() -> Response:
         return _show(form, status=429, alert=alert)
     if minted is not None:
         # Like a new key, the link can be shown only in this response: only its digest is stored.
-        return _show(
-            shown=ShownLink(link.email, curl_command.base_url() + url_for("web.join", token=minted[1]))
-        )
+        url = curl_command.base_url() + url_for("web.join", token=minted[1])
+        return _show(shown=(link.email, url))
     return page.done(
         None, url_for("web.people"), _("An invitation is on its way to %(email)s.", email=link.email)
     )
@@ -291,7 +280,7 @@ def _uuid(text: str | None) -> uuid.UUID:
 def _show(
     form: InviteForm | None = None,
     *,
-    shown: ShownLink | None = None,
+    shown: tuple[str, str] | None = None,
     status: int = 200,
     alert: str | None = None,
 ) -> Response:
@@ -376,15 +365,8 @@ def _show_one(
         search=search,
         factors=factors,
         found=[one for one in found if one.account_id != member.account.id],
-        **_context(member),
+        roles=ROLE_WORDS,
+        states=STATES,
+        is_self=actor.account_id == member.account.id,
+        may_disable=actor.service_admin,
     )
-
-
-def _context(member: Member) -> dict[str, Any]:
-    reader = auth.current_reader().account
-    return {
-        "roles": ROLE_WORDS,
-        "states": STATES,
-        "is_self": reader.id == member.account.id,
-        "may_disable": reader.service_admin,
-    }

@@ -1,8 +1,6 @@
 """Rows for lists of changes to people or keys: who, what, before, after and reason."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from app.core import texts
@@ -55,18 +53,6 @@ _LABELS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True)
-class ChangeRow:
-    """One change: "Role given", the person or object, and lines such as "Role: rater → moderator"."""
-
-    at: datetime
-    what: str
-    about: str
-    made_by: str
-    reason: str
-    changes: Sequence[str]
-
-
 def labels() -> dict[str, str]:
     """The values that lists show, with their labels, in the order of the pages. The sentence contains the others."""
     declared = community_settings.everything().items()
@@ -75,12 +61,15 @@ def labels() -> dict[str, str]:
 
 def rows(
     entries: Iterable[tuple[HistoryEntry, HistoryText]], names: Mapping[Any, str] | None = None
-) -> list[ChangeRow]:
-    """Return the entries as rows; ``names`` maps the objects' ids to their names."""
+) -> list[dict[str, Any]]:
+    """Return the entries as rows: "Role given", the person or object, and lines such as "Role: rater → moderator".
+
+    ``names`` maps the objects' ids to their names.
+    """
     return [_row(entry, text, (names or {}).get(entry.object_id, "")) for entry, text in entries]
 
 
-def _row(entry: HistoryEntry, text: HistoryText, about: str) -> ChangeRow:
+def _row(entry: HistoryEntry, text: HistoryText, about: str) -> dict[str, Any]:
     fallback = entry.what.replace(".", " ").replace("_", " ").capitalize()
     is_named = entry.object_type in ("api_key", "identity_provider")
     lines = [
@@ -90,14 +79,14 @@ def _row(entry: HistoryEntry, text: HistoryText, about: str) -> ChangeRow:
         for change in _changes(entry.before, entry.after, name)
     ]
     named = about or str(entry.after.get("name") or entry.before.get("name") or "")
-    return ChangeRow(
-        at=entry.at,
-        what=SENTENCES.get(entry.what, fallback),
-        about=named if is_named or about else "",
-        made_by=actor_name(text),
-        reason=why_words(entry, text),
-        changes=lines,
-    )
+    return {
+        "at": entry.at,
+        "what": SENTENCES.get(entry.what, fallback),
+        "about": named if is_named or about else "",
+        "made_by": actor_name(text),
+        "reason": why_words(entry, text),
+        "changes": lines,
+    }
 
 
 _LISTS = ("groups", "note_pages")

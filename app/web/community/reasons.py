@@ -2,8 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from typing import Any
 
 from flask import Response, url_for
 from wtforms import Form, HiddenField, SelectField, StringField, TextAreaField
@@ -99,18 +98,6 @@ class RestoringForm(Form):
     """Why a reason template is restored; optional."""
 
     why = forms.reason_field(required=False, id="restoring-why")
-
-
-@dataclass(frozen=True)
-class Revision:
-    """One change in the list, and its reason; ``changes`` are "Title: old → new" lines in full."""
-
-    title: str
-    what: str
-    who: str
-    at: datetime
-    changes: Sequence[str]
-    why: str
 
 
 @web.get("/reasons")
@@ -267,7 +254,8 @@ def _show_one(
     )
 
 
-def _revision(entry: HistoryEntry, text: HistoryText, title: str) -> Revision:
+def _revision(entry: HistoryEntry, text: HistoryText, title: str) -> dict[str, Any]:
+    """One change in the list, and its reason; ``changes`` are "Title: old → new" lines in full."""
     changes = (
         [
             f"{label}: {_words(name, entry.before.get(name))} → {_words(name, entry.after[name])}"
@@ -277,9 +265,14 @@ def _revision(entry: HistoryEntry, text: HistoryText, title: str) -> Revision:
         if entry.what == "reason.revised"
         else []
     )
-    return Revision(
-        title, _WHAT.get(entry.what, entry.what), actor_name(text), entry.at, changes, text.reason
-    )
+    return {
+        "title": title,
+        "what": _WHAT.get(entry.what, entry.what),
+        "who": actor_name(text),
+        "at": entry.at,
+        "changes": changes,
+        "why": text.reason,
+    }
 
 
 def _words(name: str, value: object) -> str:

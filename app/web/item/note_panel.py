@@ -1,8 +1,8 @@
 """Data of the moderator panel on the note page (``templates/moderate/_note_moderation.html``)."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from datetime import datetime
+from typing import Any
 
 from flask import url_for
 from markupsafe import Markup
@@ -24,30 +24,7 @@ from app.web.item.verb_words import VerbButton
 from app.web.item.views import blind_item
 from app.web.veils import Veil
 
-
-@dataclass(frozen=True)
-class AboutPost:
-    """The post that a note is about. With a ``veil`` the page shows it only after "Show content"."""
-
-    content: Markup
-    veil: Veil | None
-    author: str | None
-    channel: str | None
-    posted_at: datetime
-
-
 _LOCKING = frozenset({"note.locked", "note.currently_rated_helpful", "note.currently_rated_not_helpful"})
-
-
-@dataclass(frozen=True)
-class NoteEvent:
-    """An entry of the note's history: who, when and why. Only moderators see ``comment``."""
-
-    who: str
-    at: datetime
-    reason: str
-    comment: str
-    cause: str
 
 
 @dataclass(frozen=True)
@@ -55,19 +32,17 @@ class NotePanel:
     """Everything the panel shows. ``held`` is a decision that can still be undone.
 
     ``decided`` says who locked the note and why. ``lapsed`` is a decision that could not be carried out.
+    ``about`` is the post that the note is about.
     """
 
+    note: Note
     form: DecisionForm
     buttons: Sequence[VerbButton]
     held: PendingDecision | None
-    status: str
     explanation: str
-    ratings: int
-    is_locked: bool
-    is_published: bool
-    decided: NoteEvent | None
-    lapsed: NoteEvent | None
-    about: AboutPost | None
+    decided: Mapping[str, Any] | None
+    lapsed: Mapping[str, Any] | None
+    about: Mapping[str, Any] | None
 
     @property
     def chosen(self) -> ActionVerb | None:
@@ -81,31 +56,32 @@ def panel(session: Session, actor: Actor, note: Note, *, form: DecisionForm | No
     held = pending_undo.of_note(actor, holds.for_subject(session, note_id=note.id))
     entries = pages.of_note(session, actor, note)
     return NotePanel(
+        note=note,
         form=shown,
         buttons=[] if held else verb_words.buttons_for_note(actor, note),
         held=held,
-        status=note.status.value,
         explanation=explained(note, answering.ratings_needed()),
-        ratings=note.ratings_count,
-        is_locked=note.locked,
-        is_published=note.force_published,
         decided=_last(entries, _LOCKING) if note.locked else None,
         lapsed=_last(entries[-1:], {"hold.lapsed"}),
         about=_about(session, actor, note),
     )
 
 
-def _last(entries: Sequence[tuple[HistoryEntry, HistoryText]], whats: Set[str]) -> NoteEvent | None:
+def _last(entries: Sequence[tuple[HistoryEntry, HistoryText]], whats: Set[str]) -> dict[str, Any] | None:
     """Return the newest entry with one of these names that a person made, or None."""
     for entry, text in reversed(entries):
         if entry.what in whats and entry.actor_kind != "system":
-            return NoteEvent(
-                timeline.actor_name(text), entry.at, text.reason, text.comment, texts.stored(entry.cause)
-            )
+            return {
+                "who": timeline.actor_name(text),
+                "at": entry.at,
+                "reason": text.reason,
+                "comment": text.comment,
+                "cause": texts.stored(entry.cause),
+            }
     return None
 
 
-def _about(session: Session, actor: Actor, note: Note) -> AboutPost | None:
+def _about(session: Session, actor: Actor, note: Note) -> dict[str, Any] | None:
     request = session.get(Request, note.request_id) if note.request_id else None
     if request is None or request.withdrawn_at is not None:
         return None
@@ -116,10 +92,10 @@ def _about(session: Session, actor: Actor, note: Note) -> AboutPost | None:
         action = actions.with_content(session, actor, live.id)
         item = blind_item(action, url_for("web.note", note_id=note.id), whole=True)
         content, veil = item.content, item.veil
-    return AboutPost(
-        content=content,
-        veil=veil,
-        author=request.platform_author_id,
-        channel=request.platform_channel_id,
-        posted_at=request.platform_timestamp or request.requested_at,
-    )
+    return {
+        "content": content,
+        "veil": veil,
+        "author": request.platform_author_id,
+        "channel": request.platform_channel_id,
+        "posted_at": request.platform_timestamp or request.requested_at,
+    }

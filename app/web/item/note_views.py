@@ -52,17 +52,13 @@ BAD_POINTS = {
     "not_needed": lazy_gettext("Not needed on this post"),
 }
 _REASON_WORDS = WHY_MISLEADING | WHY_NOT_MISLEADING | GOOD_POINTS | BAD_POINTS
-LEVEL_WORDS = {
-    HelpfulnessLevel.HELPFUL: lazy_gettext("Helpful"),
-    HelpfulnessLevel.NOT_HELPFUL: lazy_gettext("Not helpful"),
-    HelpfulnessLevel.SOMEWHAT_HELPFUL: lazy_gettext("Somewhat"),
-}
-"""In the order of the keys 1, 2 and 3, which mean the same as for posts: for it, against it, in between."""
 LEVELS = (
     (HelpfulnessLevel.HELPFUL.value, lazy_gettext("Helpful"), "thumbs-up"),
     (HelpfulnessLevel.NOT_HELPFUL.value, lazy_gettext("Not helpful"), "thumbs-down"),
     (HelpfulnessLevel.SOMEWHAT_HELPFUL.value, lazy_gettext("Somewhat"), "circle-question-mark"),
 )
+"""In the order of the keys 1, 2 and 3, which mean the same as for posts: for it, against it, in between."""
+LEVEL_WORDS = {HelpfulnessLevel(value): label for value, label, _icon in LEVELS}
 POINT_KEYS = dict(zip((*GOOD_POINTS, *BAD_POINTS), "AEHILBMOQRXYZ", strict=True))
 """The key that ticks each reason; letters that no other key of these pages uses."""
 

@@ -6,7 +6,6 @@ from typing import Any
 from flask import Response, make_response, redirect, url_for
 from sqlalchemy.orm import Session
 
-from app.core import clock
 from app.core.actions import actions
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound, Unavailable
 from app.core.models import Action, Note, Profile
@@ -22,7 +21,7 @@ from app.web.blueprint import web
 from app.web.item import answering, items, note_panel, why_status
 from app.web.item.decision_forms import DecisionForm
 from app.web.item.note_forms import NoteForm, RatingForm, filled_from, form_for, rating_form
-from app.web.item.note_views import WHY_MISLEADING, WHY_NOT_MISLEADING, NoteView, classified, note_view
+from app.web.item.note_views import WHY_MISLEADING, WHY_NOT_MISLEADING, classified, note_view
 from app.wiring import wired
 
 
@@ -75,27 +74,14 @@ def _keep_note(action_id: uuid.UUID, form: NoteForm) -> Response:
     return page.done("item/_notes.html", target, _("Your note is saved. Others can rate it now."), **context)
 
 
-def _previewed(form: NoteForm, action: Asked) -> NoteView:
+def _previewed(form: NoteForm, action: Asked) -> dict[str, Any]:
     words = WHY_MISLEADING | WHY_NOT_MISLEADING
-    return NoteView(
-        id=uuid.UUID(int=0),
-        summary=form.summary.data or "",
-        classification=classified(form.says, action),
-        reasons=tuple(words[reason] for reason in form.reasons),
-        sources=tuple(form.source_list),
-        is_ai=False,
-        ai_help=None,
-        is_own=True,
-        is_edited=False,
-        written_at=clock.now(),
-        own_level=None,
-        own_reasons=(),
-        kept=None,
-        is_open=False,
-        status=None,
-        explanation=None,
-        progress=None,
-    )
+    return {
+        "summary": form.summary.data or "",
+        "classification": classified(form.says, action),
+        "reasons": [words[reason] for reason in form.reasons],
+        "sources": form.source_list,
+    }
 
 
 @web.get("/notes/<uuid:note_id>")

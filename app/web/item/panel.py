@@ -1,9 +1,10 @@
 """Data of the moderator panel on the item page (``templates/moderate/_moderator_panel.html``)."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from flask import url_for
 from sqlalchemy.orm import Session
@@ -50,12 +51,11 @@ from app.web.item.decision_forms import (
 )
 from app.web.item.evidence import Evidence, evidence
 from app.web.item.pending_undo import PendingDecision, PendingUndo
-from app.web.item.precedents import PrecedentsView, like_before
-from app.web.item.reporting import ItemReports
+from app.web.item.precedents import like_before
 from app.web.item.silence_forms import LiftForm, length_words, lift_form
 from app.web.item.timeline import DoneToPost
 from app.web.item.verb_words import VerbButton, outcome
-from app.web.item.wave import WaveView, wave_of
+from app.web.item.wave import wave_of
 from app.web.item.why_status import Missing
 from app.web.veils import Veil
 
@@ -111,20 +111,19 @@ class ModeratorPanel:
     asked: TextQuestion | None = None
     was_refused: bool = False
     missing: Sequence[Missing] = ()
-    is_test: bool = False
     drawn_closes_at: datetime | None = None
-    reports: ItemReports | None = None
+    reports: Mapping[str, Any] | None = None
     seen: str = ""
-    wave: WaveView | None = None
+    wave: Mapping[str, Any] | None = None
     hints: bool = True
     severity: int = 1
-    precedents: PrecedentsView | None = None
+    precedents: tuple[str, Sequence[Mapping[str, Any]]] | None = None
 
     @property
     def decides_alike(self) -> bool:
         """Whether a decision can be about the posts alike too."""
         is_open = self.action.action_state is ActionState.UNDER_REVIEW
-        return is_open and self.wave is not None and self.wave.open > 1
+        return is_open and self.wave is not None and self.wave["open"] > 1
 
     @property
     def poll_url(self) -> str:
@@ -268,7 +267,7 @@ def panel(
     found_wave = wave_of(session, actor, action)
     if found_wave is not None:
         decision.alike.label.text = ngettext(
-            "Decide %(num)s post alike", "Decide all %(num)s posts alike", found_wave.open
+            "Decide %(num)s post alike", "Decide all %(num)s posts alike", found_wave["open"]
         )
     return ModeratorPanel(
         action=action,
@@ -307,7 +306,6 @@ def panel(
         asked=asked,
         was_refused=was_refused,
         missing=why_status.missing_for(session, action),
-        is_test=action.request.is_test,
         reports=reporting.for_moderators(session, action.request_id),
         seen=claim_view.seen(actor, action, claim.lookers),
         wave=found_wave,

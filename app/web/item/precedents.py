@@ -1,8 +1,7 @@
 """Posts like an item's that were decided earlier, for moderators (``templates/moderate/_like_before.html``)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from typing import Any
 
 from flask import url_for
 from sqlalchemy.orm import Session
@@ -28,31 +27,14 @@ _COUNTED: Mapping[ActionType | None, Callable[[int], str]] = {
 }
 
 
-@dataclass(frozen=True)
-class PrecedentView:
-    """One post alike. ``use_url``: this page with its reason in the form, empty if no person gave one."""
-
-    url: str
-    outcome: str
-    is_kept: bool
-    by: str
-    at: datetime
-    reason: str
-    use_url: str
-
-
-@dataclass(frozen=True)
-class PrecedentsView:
-    """``words``: "5 alike, 4 hidden, 1 kept"."""
-
-    words: str
-    posts: Sequence[PrecedentView]
-
-
 def like_before(
     session: Session, actor: Actor, action: Action, form: DecisionForm | None
-) -> PrecedentsView | None:
-    """Return the decided posts like this item's. A ``form`` that was not sent begins with the chosen reason."""
+) -> tuple[str, Sequence[Mapping[str, Any]]] | None:
+    """Return the decided posts like this item's: "5 alike, 4 hidden, 1 kept", and the newest of them.
+
+    A ``form`` that was not sent begins with the chosen reason. ``use_url`` of a post is this page with its reason in
+    the form, empty if no person gave one.
+    """
     found = precedents.like_before(session, actor, action)
     if found is None:
         return None
@@ -61,17 +43,17 @@ def like_before(
         form.reason.data = next((one.reason for one in found.newest if str(one.action_id) == chosen), None)
     counts = [_COUNTED[done](found.counts[done]) for done in _COUNTED if done in found.counts]
     alike = ngettext("%(num)s alike", "%(num)s alike", found.total)
-    return PrecedentsView(", ".join([alike, *counts]), [_view(action, one) for one in found.newest])
+    return ", ".join([alike, *counts]), [_view(action, one) for one in found.newest]
 
 
-def _view(action: Action, one: precedents.Precedent) -> PrecedentView:
+def _view(action: Action, one: precedents.Precedent) -> dict[str, Any]:
     query = encoded({**list_filters.origin_query(), REASON_OF: str(one.action_id)})
-    return PrecedentView(
-        url=url_for("web.item", action_id=one.action_id),
-        outcome=_COUNTED[one.done](1).removeprefix("1 "),
-        is_kept=one.done is None,
-        by=one.by,
-        at=one.at,
-        reason=one.reason,
-        use_url=f"{url_for('web.item', action_id=action.id)}?{query}#reason" if one.reason else "",
-    )
+    return {
+        "url": url_for("web.item", action_id=one.action_id),
+        "outcome": _COUNTED[one.done](1).removeprefix("1 "),
+        "is_kept": one.done is None,
+        "by": one.by,
+        "at": one.at,
+        "reason": one.reason,
+        "use_url": f"{url_for('web.item', action_id=action.id)}?{query}#reason" if one.reason else "",
+    }

@@ -3,7 +3,6 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from flask import Response, url_for
@@ -73,31 +72,6 @@ class ReportForm(Form):
 
 
 @dataclass(frozen=True)
-class ReportLine:
-    """One report as moderators read it. ``state`` is empty while it is open.
-
-    ``note`` tells apart who does not report as a user of the platform.
-    """
-
-    reporter: str
-    note: str
-    category: str
-    text: str
-    at: datetime
-    state: str
-    was_right: bool
-
-
-@dataclass(frozen=True)
-class ItemReports:
-    """The reports of an item's post, for moderators: ``words`` of all, and the latest."""
-
-    words: str
-    lines: Sequence[ReportLine]
-    more: int
-
-
-@dataclass(frozen=True)
 class Reporting:
     """The part of a page with which its reader reports the post. ``own``: the reader reported it already."""
 
@@ -122,13 +96,17 @@ def form_for(session: Session, asked: Asked, form: ReportForm | None = None) -> 
     return Reporting(asked.id, shown, own, may, is_open)
 
 
-def for_moderators(session: Session, request_id: uuid.UUID) -> ItemReports | None:
-    """Return the reports of a post; None if it has none. Two statements however many there are."""
+def for_moderators(session: Session, request_id: uuid.UUID) -> dict[str, Any] | None:
+    """Return the reports of a post: ``words`` of all, and the latest. None if it has none. Always two statements."""
     counted = sums.tallies(session, [request_id]).get(request_id, Tally())
     if not counted.number:
         return None
     found = lists.of_post(session, request_id, SHOWN)
-    return ItemReports(counted.words, [line(report) for report in found], counted.number - len(found))
+    return {
+        "words": counted.words,
+        "lines": [line(report) for report in found],
+        "more": counted.number - len(found),
+    }
 
 
 def reported_as(session: Session, request_id: uuid.UUID) -> str:
@@ -137,17 +115,20 @@ def reported_as(session: Session, request_id: uuid.UUID) -> str:
     return ", ".join(reason_word(category) for category in counted.categories)
 
 
-def line(report: Report) -> ReportLine:
-    """Return a report for a list of moderators."""
-    return ReportLine(
-        report.reporter.display_name or report.reporter_ref,
-        ORIGINS[report.origin],
-        reason_word(report.category),
-        excerpt(report.text or "", 300),
-        report.reported_at,
-        f"{STATES[report.state]}" if report.state is not ReportState.OPEN else "",
-        report.weight > PRIOR_SHARE,
-    )
+def line(report: Report) -> dict[str, Any]:
+    """Return a report for a list of moderators. ``state`` is empty while it is open.
+
+    ``note`` tells apart who does not report as a user of the platform.
+    """
+    return {
+        "reporter": report.reporter.display_name or report.reporter_ref,
+        "note": ORIGINS[report.origin],
+        "category": reason_word(report.category),
+        "text": excerpt(report.text or "", 300),
+        "at": report.reported_at,
+        "state": str(STATES[report.state]) if report.state is not ReportState.OPEN else "",
+        "was_right": report.weight > PRIOR_SHARE,
+    }
 
 
 @web.post("/review/<uuid:action_id>/report")
@@ -164,7 +145,7 @@ def report_item(action_id: uuid.UUID) -> Response:
             with wired().database.writing() as session:
                 asked = answering.find_asked(session, action_id)
                 filed = _file(session, asked, form)
-                context = _context(session, asked)
+                shown = form_for(session, asked)
         except Invalid as refusal:
             forms.explain(form, refusal, {"report_id": "category"})
         else:
@@ -173,7 +154,7 @@ def report_item(action_id: uuid.UUID) -> Response:
                 if filed
                 else _("You reported it before.")
             )
-            return page.done("item/_report.html", url, message, **context)
+            return page.done("item/_report.html", url, message, reporting=shown)
     with wired().database.reading() as session:
         asked = answering.find_asked(session, action_id)
         reporting_form = form_for(session, asked, form)
@@ -192,7 +173,3 @@ def _file(session: Session, asked: Asked, form: ReportForm) -> bool:
         text=form.text.data,
     )
     return reporting.file(session, auth.current_actor(), community, profile, new).is_new
-
-
-def _context(session: Session, asked: Asked) -> dict[str, Any]:
-    return {"reporting": form_for(session, asked)}

@@ -104,10 +104,6 @@ class Progress:
             )
         return ngettext("%(num)s rating.", "%(num)s ratings.", self.count)
 
-    @property
-    def why_not_enough(self) -> str:
-        return NUMBERS_ALONE
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -139,15 +135,6 @@ class Question:
     @property
     def answer_words(self) -> str:
         return ANSWER_WORDS.get(self.answer or "", "")
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of an item's public timeline."""
-
-    icon: str
-    text: str
-    at: datetime
 
 
 def blind_item(action: Asked, url: str, *, whole: bool = False, form: str | None = None) -> BlindItem:
@@ -237,21 +224,20 @@ def sample_question(
     )
 
 
-def timeline(action: Asked, request: Request, *, answered: bool) -> list[Step]:
-    """Return the public steps, oldest first; until the reader has answered, only those before the review."""
+def timeline(action: Asked, request: Request, *, answered: bool) -> list[tuple[str, str, datetime]]:
+    """Return the public steps (icon, text, time), oldest first; until the reader answered, those before the review."""
     steps = [
-        Step("send", _("Submitted"), request.requested_at),
-        Step("messages-square", _("Members were asked"), action.created_at),
+        ("send", _("Submitted"), request.requested_at),
+        ("messages-square", _("Members were asked"), action.created_at),
     ]
     if isinstance(action, Action) and (answered or is_decided(action)):
-        for icon, text, at in (
+        later = (
             ("scale", _("Decided: act"), action.proposed_at if action.action_tier else None),
             ("circle-check", _("Carried out by the platform"), action.applied_at),
             ("scan-eye", _("Second look began"), action.retro_review_at),
             ("badge-check", _("Confirmed"), action.confirmed_at),
             ("undo-2", _("Overturned"), action.overturned_at),
             ("circle-minus", _("Decided: no action"), action.dismissed_at),
-        ):
-            if at is not None:
-                steps.append(Step(icon, text, at))
-    return sorted(steps, key=lambda step: step.at)
+        )
+        steps += [(icon, text, at) for icon, text, at in later if at is not None]
+    return sorted(steps, key=lambda step: step[2])

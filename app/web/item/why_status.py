@@ -29,26 +29,11 @@ _TONES = ("for", "half", "against")
 
 
 @dataclass(frozen=True)
-class Segment:
-    """A segment of a bar: ``x`` and ``width`` in percent of the bar."""
-
-    tone: str
-    x: float
-    width: float
-
-
-@dataclass(frozen=True)
-class Tally:
-    """All ratings that count: the number of each answer, in the order of ``WhyStatus.words``, and the same as a bar."""
-
-    counts: tuple[int, int, int]
-    title: str
-    segments: Sequence[Segment]
-
-
-@dataclass(frozen=True)
 class WhyStatus:
-    """Content of the template. ``words`` are the three answers; ``tones`` are their CSS classes in the bars.
+    """Content of the template. ``words`` are the three answers, each with its CSS class in the bars.
+
+    ``counts``: how many of the ratings that count gave each answer; ``segments`` are the same as a bar named ``title``:
+    class, position and width in percent.
 
     ``is_covered``: hidden until opened, because this moderator could still answer as a member. ``draw``: for
     admins, the draw of the panel that decided. ``strip``: where the answers lie, once nobody can be swayed by it;
@@ -57,9 +42,10 @@ class WhyStatus:
 
     explanation: Explanation
     is_question: bool
-    words: tuple[str, str, str]
-    tones: tuple[str, str, str]
-    tally: Tally
+    words: Sequence[tuple[str, str]]
+    counts: Sequence[int]
+    title: str
+    segments: Sequence[tuple[str, float, float]]
     is_covered: bool
     strip: StripView | None = None
     draw: Decided | None = None
@@ -87,9 +73,10 @@ def why(session: Session, note: Note, action: Action | None, own: Rating | None)
     return WhyStatus(
         explanation,
         note.rationale,
-        words,
-        _TONES,
-        Tally(counts, _("All raters: %(answers)s", answers=answers), _segments(counts)),
+        list(zip(_TONES, words, strict=True)),
+        counts,
+        _("All raters: %(answers)s", answers=answers),
+        _segments(counts),
         is_covered=not is_over,
         strip=draw_strip(strip, is_question=note.rationale) if strip is not None else None,
         draw=draw,
@@ -105,12 +92,12 @@ def _is_over(note: Note, action: Action | None, own: Rating | None) -> bool:
     return (has_spoken or note.locked) and note.status is not NoteStatus.NEEDS_MORE_RATINGS
 
 
-def _segments(counts: tuple[int, int, int]) -> list[Segment]:
+def _segments(counts: tuple[int, int, int]) -> list[tuple[str, float, float]]:
     total, at, segments = sum(counts), 0.0, []
     for tone, count in zip(_TONES, counts, strict=True):
         width = 100 * count / total if total else 0.0
         if count:
-            segments.append(Segment(tone, round(at, 2), round(width, 2)))
+            segments.append((tone, round(at, 2), round(width, 2)))
         at += width
     return segments
 

@@ -21,17 +21,6 @@ from app.web.item.timeline import DONE_TO_POST
 
 
 @dataclass(frozen=True)
-class ActionLine:
-    """What was done because of a post: the words, the state's badge, and the item's URL."""
-
-    words: str
-    icon: str
-    state: str
-    url: str
-    detail: str = ""
-
-
-@dataclass(frozen=True)
 class Row:
     """A row of the timeline, ready to show. ``kind`` is the word before it."""
 
@@ -41,8 +30,7 @@ class Row:
     text: str = ""
     url: str | None = None
     by: str = ""
-    is_hidden: bool = False
-    lines: Sequence[ActionLine] = ()
+    lines: Sequence[Mapping[str, str]] = ()
     reports: str = ""
     points: int = 0
     detail: str = ""
@@ -97,15 +85,15 @@ def _post_row(entry: Entry) -> Row:
         "message-square",
         HIDDEN if is_hidden else post.content,
         url=url_for("web.item", action_id=newest.id) if newest is not None else None,
-        is_hidden=is_hidden,
         lines=[_line(action) for action in entry.actions],
         reports=_reports(entry.reports),
         points=entry.points,
     )
 
 
-def _line(action: Action) -> ActionLine:
-    words, icon = DONE_TO_POST[action.action_type]
+def _line(action: Action) -> dict[str, str]:
+    """What was done because of a post: the words, the state's badge, and the item's URL."""
+    words = DONE_TO_POST[action.action_type][0]
     if action.applied_at is None:
         words = {
             ActionType.WARN: _("Warning"),
@@ -127,7 +115,7 @@ def _line(action: Action) -> ActionLine:
     elif action.retro_review_at is not None and action.action_state is not ActionState.RETRO_REVIEW:
         detail = _("after a second look")
     url = url_for("web.item", action_id=action.id)
-    return ActionLine(words, icon, review_state(action), url, detail)
+    return {"words": words, "state": review_state(action), "url": url, "detail": detail}
 
 
 def _reports(counts: Mapping[tuple[str, ReportState], int]) -> str:

@@ -1,7 +1,6 @@
 """The item's page as the answer to a moderator's form, and their messages and notes on it."""
 
 import uuid
-from dataclasses import replace
 
 from flask import Response, make_response, redirect, url_for
 from sqlalchemy.orm import Session
@@ -185,7 +184,7 @@ def show(
         context["form"] = sent[0]  # the page's title says that it has errors
     about_author = next((form for form in sent if isinstance(form, AuthorNoteForm)), None)
     if about_author is not None and context.get("author_note"):
-        context["author_note"] = replace(context["author_note"], form=about_author)
+        context["author_note"]["form"] = about_author
     is_message = any(isinstance(form, CommentForm) for form in sent)
     return page.render(
         "item/item.html", TIMELINE if is_message else PART, status=status, alert=alert, **context

@@ -4,8 +4,6 @@ A notice says that a decision of the reader was changed, a claim was taken over,
 """
 
 import uuid
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from flask import Response, g, url_for
@@ -19,7 +17,7 @@ from app.core.permissions import Permission
 from app.core.review import assignments, claims, desk
 from app.core.states import ACTION
 from app.core.texts import gettext as _
-from app.core.texts import lazy_gettext, ngettext
+from app.core.texts import ngettext
 from app.core.upkeep import attention, mail_texts
 from app.core.upkeep.attention import TITLES
 from app.core.vocabulary import ActionState, ActionVerb, AttentionReason
@@ -33,38 +31,6 @@ from app.web.item.verb_words import NAMES, WORDS
 from app.wiring import wired
 
 PAGE_SIZE = 30
-
-
-@dataclass(frozen=True)
-class NoticeRow:
-    """One notice. ``decision`` is the button that the reader pressed; ``became`` is the new state of the item.
-
-    Two kinds of notices are not about a decision: ``webhook`` names a webhook that was disabled, and ``is_claim``
-    says that ``who`` took over the reader's claim, ``is_escalation`` that ``who`` sent an item to
-    staff, ``is_assignment`` that ``who`` gave it to the reader.
-    ``attention`` is what wants an operator, or what the own model did by itself, in words; ``open_words`` are those of
-    the link to where it is dealt with.
-    ``is_reopening``: ``who`` reopened the reader's dismissal.
-    """
-
-    id: uuid.UUID
-    at: datetime
-    is_read: bool
-    post: str
-    reason: str
-    url: str
-    decision: str = ""
-    became: str = ""
-    who: str = ""
-    decided_at: datetime | None = None
-    entry_url: str | None = None
-    webhook: str = ""
-    attention: str = ""
-    open_words: str = lazy_gettext("Open post")
-    is_claim: bool = False
-    is_reopening: bool = False
-    is_escalation: bool = False
-    is_assignment: bool = False
 
 
 @web.get("/notices")
@@ -82,7 +48,7 @@ def notices_page() -> Response:
         "moderate/notices.html",
         rows=rows,
         show=show if narrowed else "",
-        has_unread=any(not row.is_read for row in rows),
+        has_unread=not all(row["is_read"] for row in rows),
         links=page.PageLinks(
             previous=url_for("web.notices_page", **kept) if part.after else None,
             next=url_for("web.notices_page", after=listed.next, **kept) if listed.next else None,
@@ -117,7 +83,11 @@ def _require_moderator() -> None:
         auth.require(Permission.SEE_HISTORY, community.id)
 
 
-def _row(notice_entry: NoticeEntry) -> NoticeRow:
+def _row(notice_entry: NoticeEntry) -> dict[str, Any]:
+    """Return one notice. ``kind`` chooses its sentence: ``who`` took over the reader's claim, sent an item to staff,
+    gave it to the reader; a webhook was disabled; attention is wanted, as ``post`` says; else ``who`` reopened or
+    overturned the ``decision``, the button that the reader pressed, and the item ``became`` something else.
+    """
     entry, action = notice_entry.entry, notice_entry.action
     if "attention" in entry.after:
         return _attention_row(notice_entry)
@@ -144,16 +114,29 @@ def _row(notice_entry: NoticeEntry) -> NoticeRow:
         entry_url=url_for("web.history_entry", entry_id=entry.id)
         if action is not None and not lapsed
         else None,
-        is_claim=entry.what == claims.TAKEN_OVER,
-        is_assignment=entry.what == assignments.ASSIGNED,
-        is_escalation=entry.what == "action.escalated",
-        is_reopening=bool(entry.after.get("reopens")),
+        kind=_KINDS.get(entry.what) or ("reopening" if entry.after.get("reopens") else "decision"),
     )
 
 
-def _notice(notice_entry: NoticeEntry, **shown: Any) -> NoticeRow:
+_KINDS = {
+    claims.TAKEN_OVER: "claim",
+    assignments.ASSIGNED: "assignment",
+    "action.escalated": "escalation",
+}
+
+
+def _notice(notice_entry: NoticeEntry, **shown: Any) -> dict[str, Any]:
     notice = notice_entry.notice
-    return NoticeRow(id=notice.id, at=notice_entry.entry.at, is_read=notice.read_at is not None, **shown)
+    return {
+        "id": notice.id,
+        "at": notice_entry.entry.at,
+        "is_read": notice.read_at is not None,
+        "open_words": _("Open post"),
+        "who": "",
+        "decided_at": None,
+        "entry_url": None,
+        **shown,
+    }
 
 
 def _verb_name(entry: HistoryEntry) -> str:
@@ -163,21 +146,20 @@ def _verb_name(entry: HistoryEntry) -> str:
     return WORDS[verb].name if verb is not None and verb in WORDS else ""
 
 
-def _webhook_row(notice_entry: NoticeEntry) -> NoticeRow:
+def _webhook_row(notice_entry: NoticeEntry) -> dict[str, Any]:
     entry = notice_entry.entry
     place = str(entry.before.get("url", "")).partition("://")[2]
     return _notice(
         notice_entry,
         post=place,
-        became=_("Disabled"),
         reason=cause_words(entry.cause),
         url=url_for("web.webhook_page", webhook_id=entry.object_id),
-        webhook=place,
+        kind="webhook",
         open_words=_("Open webhook"),
     )
 
 
-def _attention_row(notice_entry: NoticeEntry) -> NoticeRow:
+def _attention_row(notice_entry: NoticeEntry) -> dict[str, Any]:
     entry = notice_entry.entry
     reason = AttentionReason(entry.after["attention"])
     community = _community_of(entry)
@@ -192,7 +174,7 @@ def _attention_row(notice_entry: NoticeEntry) -> NoticeRow:
     return _community_row(notice_entry, community, TITLES[reason], url, open_words, said)
 
 
-def _learned_row(notice_entry: NoticeEntry) -> NoticeRow:
+def _learned_row(notice_entry: NoticeEntry) -> dict[str, Any]:
     """Return the row of a version of the community's own model that began or ceased to score by itself."""
     entry = notice_entry.entry
     category, version = str(entry.after["category"]), entry.after.get("version")
@@ -223,7 +205,7 @@ def _community_row(
     url: str,
     open_words: str,
     said: str = "",
-) -> NoticeRow:
+) -> dict[str, Any]:
     return _notice(
         notice_entry,
         post=_("%(title)s in %(community)s", title=title, community=community.name)
@@ -231,7 +213,7 @@ def _community_row(
         else str(title),
         reason=said or f"{cause_words(notice_entry.entry.cause)}.",
         url=url,
-        attention=title,
+        kind="attention",
         open_words=open_words,
     )
 

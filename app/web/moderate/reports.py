@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from flask import Response, url_for
@@ -29,7 +28,6 @@ from app.web.categories import HIDDEN, is_veiled
 from app.web.filter_forms import encoded
 from app.web.filters import excerpt
 from app.web.item import reporting
-from app.web.item.reporting import ReportLine
 from app.web.list_filters import ReportsForm
 from app.wiring import wired
 
@@ -66,23 +64,6 @@ class UnmuteForm(Form):
     """Why a mute ends early."""
 
     reason = forms.reason_field()
-
-
-@dataclass(frozen=True)
-class Row:
-    """A post with its newest reports. ``url`` leads to the item, None without one; ``asks``: a review can be opened.
-
-    ``lines``: each report with the id of its reporter; ``more``: how many others match.
-    """
-
-    request_id: uuid.UUID
-    text: str
-    is_veiled: bool
-    severity: int
-    url: str | None
-    asks: bool
-    lines: Sequence[tuple[uuid.UUID, ReportLine]]
-    more: int
 
 
 @web.get("/reports")
@@ -139,7 +120,7 @@ def _states(tab: str) -> tuple[ReportState, ...]:
     return RESOLVED if tab == "resolved" else (ReportState.OPEN,)
 
 
-def _rows(session: Session, community_id: uuid.UUID, posts: Sequence[Reported]) -> list[Row]:
+def _rows(session: Session, community_id: uuid.UUID, posts: Sequence[Reported]) -> list[dict[str, Any]]:
     """Return the rows; the posts' items and the severities of categories are read at once."""
     items = lists.items_of(session, [post.reports[0].request_id for post in posts])
     severities = threshold_sets.severity_levels(session, community_id)
@@ -149,21 +130,25 @@ def _rows(session: Session, community_id: uuid.UUID, posts: Sequence[Reported]) 
 
 def _row(
     post: Reported, action_id: uuid.UUID | None, category: str | None, severities: Mapping[str, int]
-) -> Row:
+) -> dict[str, Any]:
+    """A post with its newest reports, each with the id of its reporter; ``more``: how many others match.
+
+    ``url`` leads to the item, None without one; ``asks``: a review can be opened.
+    """
     warn = auth.current_reader().account.content_warnings
     categories = {category, *(report.category for report in post.reports)}
     veiled = any(is_veiled(one, warn=warn) for one in categories)
     request = post.reports[0].request
-    return Row(
-        request.id,
-        HIDDEN if veiled else excerpt(request.content, 120),
-        veiled,
-        max(severities.get(one or "", 1) for one in categories),
-        url_for("web.item", action_id=action_id) if action_id is not None else None,
-        action_id is None and post.reports[0].state is ReportState.OPEN,
-        [(report.reporter_id, reporting.line(report)) for report in post.reports],
-        post.more,
-    )
+    return {
+        "request_id": request.id,
+        "text": HIDDEN if veiled else excerpt(request.content, 120),
+        "is_veiled": veiled,
+        "severity": max(severities.get(one or "", 1) for one in categories),
+        "url": url_for("web.item", action_id=action_id) if action_id is not None else None,
+        "asks": action_id is None and post.reports[0].state is ReportState.OPEN,
+        "lines": [(report.reporter_id, reporting.line(report)) for report in post.reports],
+        "more": post.more,
+    }
 
 
 def _tabs(current: str) -> list[tuple[str, str, bool]]:
