@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from app.core import texts
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext, ngettext
-from app.core.thresholds import threshold_sets
 from app.core.thresholds.routing import ESCALATED, OTHER, STRIKES, UNFINISHED, Place
 
 HIDDEN = lazy_gettext("Content hidden")
@@ -78,8 +77,3 @@ def moved_rows(moved: Mapping[tuple[Place, Place], int]) -> list[tuple[str, str,
 def content_name(name: str | None) -> str:
     """Return a noun for a post of this category, to begin a sentence: "Sexual content", "Spam"."""
     return str(CONTENT_NAMES.get(name or "") or category_name(name))
-
-
-def is_veiled(category: str | None, *, warn: bool) -> bool:
-    """Whether a post of this category is hidden until opened. ``warn``: the reader's setting for content warnings."""
-    return warn and category in threshold_sets.SENSITIVE

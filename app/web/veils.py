@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from app.core.raters.samples import Asked
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
+from app.core.thresholds import threshold_sets
 from app.web import auth, forms
-from app.web.categories import content_name, is_veiled
+from app.web.categories import content_name
 
 SEEN = "seen"
 SHOW = "show"
@@ -68,9 +69,14 @@ def for_action(action: Asked, url: str, *, form: str | None = None) -> Veil | No
     )
 
 
+def is_veiled(category: str | None) -> bool:
+    """Whether the reader wants a warning before a post of this category is shown."""
+    return auth.current_reader().account.content_warnings and category in threshold_sets.SENSITIVE
+
+
 def hides(action: Asked) -> bool:
     """Whether the reader wants a warning before this post is shown."""
-    return is_veiled(action.category, warn=auth.current_reader().account.content_warnings)
+    return is_veiled(action.category)
 
 
 def is_unseen(action: Asked) -> bool:

@@ -18,7 +18,7 @@ from app.web.item.answering import AnswerForm
 from app.web.item.pending_undo import PendingDecision
 from app.web.item.reporting import ReportForm, Reporting
 from app.web.item.threads import Message, ThreadContext
-from app.web.item.views import OPTIONS, BlindItem, Question, Step
+from app.web.item.views import OPTIONS, BlindItem, Question
 from app.web.list_filters import QueueForm
 from app.web.moderate.forms import BulkForm, QueueSettingsForm, SaveFilterForm
 from app.web.moderate.queue_rows import QueueRow
@@ -212,7 +212,7 @@ def item() -> dict[str, Any]:
         "form": form,
         "answer_form": form,
         "focus": False,
-        "steps": [Step("messages-square", "Sent for review", shown.posted_at)],
+        "steps": [("messages-square", "Sent for review", shown.posted_at)],
         "moderates": False,
         "panel": None,
         "changes": [],

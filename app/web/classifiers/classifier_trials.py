@@ -23,11 +23,12 @@ from app.core.thresholds.routing import UNFINISHED, Route, place_of
 from app.core.vocabulary import ServiceMode
 from app.web import auth, forms, markup
 from app.web.blueprint import web
-from app.web.categories import category_name, is_veiled, moved_rows, place_words
+from app.web.categories import category_name, moved_rows, place_words
 from app.web.classifiers import classifiers
 from app.web.classifiers.classifier_forms import TextForm
 from app.web.filters import highlight
 from app.web.item.evidence import WOULD_BE
+from app.web.veils import is_veiled
 from app.wiring import wired
 
 SLOW_SHOWN = 3
@@ -208,7 +209,6 @@ def _the_most(rules: Sequence[str]) -> str:
 
 
 def _hits(hits: Hits) -> dict[str, Any]:
-    warn = auth.current_reader().account.content_warnings
     return {
         "found": hits,
         "days": comparing.DAYS,
@@ -217,7 +217,7 @@ def _hits(hits: Hits) -> dict[str, Any]:
         "samples": [
             {
                 "marked": _excerpt(sample.content, sample.matches),
-                "is_veiled": any(is_veiled(name, warn=warn) for name in _categories(sample)),
+                "is_veiled": any(is_veiled(name) for name in _categories(sample)),
                 "rules": sorted({match.rule for match in sample.matches}),
                 "facts": sorted({explanation(match.facts) for match in sample.matches if match.facts}),
                 "before": place_words(place_of(sample.before)),

@@ -16,10 +16,11 @@ from app.core.thresholds.outcomes import Outcome
 from app.core.thresholds.routing import place_of
 from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.categories import is_veiled, moved_rows, place_words
+from app.web.categories import moved_rows, place_words
 from app.web.classifiers import classifiers
 from app.web.classifiers.classifier_forms import write
 from app.web.classifiers.learned_views import LearningForm, PutForm, page_of
+from app.web.veils import is_veiled
 from app.wiring import wired
 
 _OUTCOMES = {
@@ -127,7 +128,6 @@ def _show(
 
 
 def _trial(version: int, trial: Comparison) -> dict[str, Any]:
-    warn = auth.current_reader().account.content_warnings
     return {
         "version": version,
         "found": trial,
@@ -136,7 +136,7 @@ def _trial(version: int, trial: Comparison) -> dict[str, Any]:
         "dropped": [
             (_OUTCOMES[outcome], count) for outcome, count in sorted(trial.dropped.items(), key=_most_first)
         ],
-        "samples": [_sample(sample, warn=warn) for sample in trial.samples],
+        "samples": [_sample(sample) for sample in trial.samples],
     }
 
 
@@ -144,12 +144,12 @@ def _most_first(pair: tuple[Outcome | None, int]) -> tuple[int, str]:
     return -pair[1], pair[0] or ""
 
 
-def _sample(sample: Difference, *, warn: bool) -> dict[str, Any]:
+def _sample(sample: Difference) -> dict[str, Any]:
     routes = [route for route in (sample.before, sample.after) if route is not None]
     content = sample.post.content
     return {
         "content": content if len(content) <= _SHOWN_CHARS else f"{content[:_SHOWN_CHARS]} …",
-        "is_veiled": any(is_veiled(route.category, warn=warn) for route in routes),
+        "is_veiled": any(is_veiled(route.category) for route in routes),
         "before": place_words(place_of(sample.before)),
         "after": place_words(place_of(sample.after)),
         "outcome": str(_OUTCOMES[sample.post.outcome]).capitalize(),

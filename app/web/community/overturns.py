@@ -20,7 +20,8 @@ from app.core.thresholds import threshold_sets
 from app.core.vocabulary import OverturnState
 from app.web import auth, forms, page, reader_zone
 from app.web.blueprint import web
-from app.web.categories import HIDDEN, category_name, is_veiled
+from app.web.categories import HIDDEN, category_name
+from app.web.veils import is_veiled
 from app.wiring import wired
 
 
@@ -116,7 +117,6 @@ def stop_overturn(overturn_id: uuid.UUID) -> Response:
 
 def _show(form: OverturnForm, *, status: int = 200) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
-    warn = auth.current_reader().account.content_warnings
     preview: Preview | None = None
     with wired().database.reading() as session:
         names = [category.name for category in threshold_sets.current(session, community.id).categories]
@@ -140,7 +140,7 @@ def _show(form: OverturnForm, *, status: int = 200) -> Response:
         found=preview,
         begun=begun,
         category_name=category_name,
-        hidden=lambda action: HIDDEN if is_veiled(action.category, warn=warn) else "",
+        hidden=lambda action: HIDDEN if is_veiled(action.category) else "",
     )
 
 

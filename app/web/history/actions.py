@@ -20,7 +20,7 @@ from app.core.vocabulary import ActionVerb
 from app.process.replica_reads import may_be_old
 from app.web import auth, csv_files, filter_forms, filters, forms, page
 from app.web.blueprint import web
-from app.web.categories import HIDDEN, category_name, is_veiled
+from app.web.categories import HIDDEN, category_name
 from app.web.filter_forms import FilterForm, Query, encoded, with_query
 from app.web.item.timeline import (
     actor_name,
@@ -35,6 +35,7 @@ from app.web.item.views import blind_item
 from app.web.list_filters import TYPES, HistoryForm
 from app.web.moderate import row_names
 from app.web.moderate.row_names import RowName
+from app.web.veils import is_veiled
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -236,7 +237,7 @@ def _names(rows: Sequence[ActionChange]) -> list[tuple[str, str]]:
 
 def _hidden(action: Action) -> str:
     """Return the text shown instead of a sensitive post, for readers who want a warning; else empty."""
-    return HIDDEN if is_veiled(action.category, warn=auth.current_reader().account.content_warnings) else ""
+    return HIDDEN if is_veiled(action.category) else ""
 
 
 def _lines(actor: Actor, community_id: uuid.UUID, wanted: HistoryFilter) -> Iterator[Sequence[object]]:

@@ -14,11 +14,11 @@ from app.core.review.author_pages import Figures
 from app.core.review.authors import EarlierPost
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext, ngettext
-from app.web import auth
-from app.web.categories import HIDDEN, is_veiled
+from app.web.categories import HIDDEN
 from app.web.filter_forms import encoded
 from app.web.filters import review_state
 from app.web.forms import at_most, whole_lines
+from app.web.veils import is_veiled
 
 
 def past_posts(session: Session, actor: Actor, action: Action) -> dict[str, Any] | None:
@@ -61,8 +61,8 @@ def summary_line(figures: Figures) -> str:
 
 def _post(earlier: EarlierPost) -> dict[str, Any]:
     """``id`` is the post's item, None if it has none because no score reached a threshold."""
-    action, warn = earlier.action, auth.current_reader().account.content_warnings
-    veiled = action is not None and is_veiled(action.category, warn=warn)
+    action = earlier.action
+    veiled = action is not None and is_veiled(action.category)
     return {
         "id": action.id if action is not None else None,
         "text": HIDDEN if veiled else earlier.request.content,

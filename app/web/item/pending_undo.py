@@ -21,11 +21,11 @@ from app.core.review import holds
 from app.core.texts import gettext as _
 from app.core.texts import ngettext
 from app.core.vocabulary import ActionType, ActionVerb
-from app.web import auth
-from app.web.categories import category_name, is_veiled
+from app.web.categories import category_name
 from app.web.filters import excerpt
 from app.web.item.silence_forms import length_words
 from app.web.item.verb_words import WORDS, outcome
+from app.web.veils import is_veiled
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def undoable(
 def in_words(action: Action, length: int) -> str:
     """Name a post within a sentence: by its first words, or by its author; a veiled post by author and category."""
     author = action.request.platform_author_id
-    if is_veiled(action.category, warn=auth.current_reader().account.content_warnings):
+    if is_veiled(action.category):
         category = texts.in_sentence(category_name(action.category))
         if author:
             return _("a post by %(author)s (%(category)s)", author=author, category=category)

@@ -12,12 +12,12 @@ from app.core.review.author_timeline import Entry
 from app.core.texts import gettext as _
 from app.core.texts import ngettext
 from app.core.vocabulary import ActionState, ActionType, ReportState
-from app.web import auth
-from app.web.categories import HIDDEN, category_name, is_veiled, reason_word
+from app.web.categories import HIDDEN, category_name, reason_word
 from app.web.filters import full_time, review_state
 from app.web.item.reporting import STATES
 from app.web.item.silence_forms import length_words
 from app.web.item.timeline import DONE_TO_POST
+from app.web.veils import is_veiled
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,7 @@ def _report_row(at: datetime, report: Report) -> Row:
 def _post_row(entry: Entry) -> Row:
     post = entry.post
     assert post is not None  # noqa: S101 - every other kind of entry was shown before
-    warn = auth.current_reader().account.content_warnings
-    is_hidden = any(is_veiled(action.category, warn=warn) for action in entry.actions)
+    is_hidden = any(is_veiled(action.category) for action in entry.actions)
     newest = entry.actions[-1] if entry.actions else None
     return Row(
         post.platform_timestamp or entry.at,

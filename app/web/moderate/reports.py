@@ -24,11 +24,12 @@ from app.core.vocabulary import ReportState
 from app.process.replica_reads import may_be_old
 from app.web import auth, community_choice, csv_files, cursor_links, filter_forms, forms, page
 from app.web.blueprint import web
-from app.web.categories import HIDDEN, is_veiled
+from app.web.categories import HIDDEN
 from app.web.filter_forms import encoded
 from app.web.filters import excerpt
 from app.web.item import reporting
 from app.web.list_filters import ReportsForm
+from app.web.veils import is_veiled
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -135,9 +136,8 @@ def _row(
 
     ``url`` leads to the item, None without one; ``asks``: a review can be opened.
     """
-    warn = auth.current_reader().account.content_warnings
     categories = {category, *(report.category for report in post.reports)}
-    veiled = any(is_veiled(one, warn=warn) for one in categories)
+    veiled = any(is_veiled(one) for one in categories)
     request = post.reports[0].request
     return {
         "request_id": request.id,

@@ -23,10 +23,11 @@ from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 from app.core.vocabulary import HelpfulnessLevel
 from app.web import auth
-from app.web.categories import HIDDEN, category_name, is_veiled
+from app.web.categories import HIDDEN, category_name
 from app.web.filters import excerpt
 from app.web.item.note_views import LEVEL_WORDS
 from app.web.item.views import ANSWER_WORDS, ANSWERS
+from app.web.veils import is_veiled
 
 _ANSWERED = {level: ANSWER_WORDS[value] for value, level in ANSWERS.items()}
 
@@ -141,7 +142,7 @@ def of_note(row: NoteRow) -> Row:
 def _about(asked: Asked, answer: SampleAnswer | None, at: datetime, *, is_open: bool) -> Row:
     """The row of a post that was skipped, or of an answer about a sample; ``is_open``: it can be changed."""
     is_gone = asked.post.withdrawn_at is not None
-    veiled = is_veiled(asked.category, warn=auth.current_reader().account.content_warnings)
+    veiled = is_veiled(asked.category)
     staffs = isinstance(asked, Action) and not is_for_raters(asked)
     opens = not staffs or auth.may(Permission.MODERATE, asked.community_id)
     icon, became = ("skip-forward", _("You skipped it")) if answer is None else BECAME[RatingOutcome.WAITING]
@@ -184,8 +185,7 @@ def _text(note: Note, action: Action | None) -> tuple[str, bool]:
         return _("The post was withdrawn"), True
     if not note.rationale or note.request is None:
         return excerpt(note.summary), False
-    warn = auth.current_reader().account.content_warnings
-    if action is not None and is_veiled(action.category, warn=warn):
+    if action is not None and is_veiled(action.category):
         return HIDDEN, True
     return excerpt(note.request.content), False
 

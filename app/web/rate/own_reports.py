@@ -17,11 +17,12 @@ from app.core.texts import ngettext
 from app.core.vocabulary import ReportState
 from app.web import auth, community_choice, cursor_links, forms, page
 from app.web.blueprint import web
-from app.web.categories import HIDDEN, is_veiled, reason_word
+from app.web.categories import HIDDEN, reason_word
 from app.web.filter_forms import encoded
 from app.web.filters import excerpt
 from app.web.item.reporting import STATES
 from app.web.page import PageLinks
+from app.web.veils import is_veiled
 from app.wiring import wired
 
 PAGE_SIZE = 10
@@ -72,7 +73,7 @@ def shown(session: Session, actor: Actor, community_id: uuid.UUID) -> OwnReports
 
 
 def _row(report: Report) -> OwnReport:
-    veiled = is_veiled(report.category, warn=auth.current_reader().account.content_warnings)
+    veiled = is_veiled(report.category)
     is_gone = report.request.withdrawn_at is not None
     return OwnReport(
         report.id,

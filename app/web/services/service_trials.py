@@ -17,11 +17,12 @@ from app.core.thresholds import threshold_sets
 from app.core.thresholds.routing import place_of
 from app.web import auth, forms, markup, page
 from app.web.blueprint import web
-from app.web.categories import is_veiled, moved_rows, place_words
+from app.web.categories import moved_rows, place_words
 from app.web.filters import highlight, percent
 from app.web.services import service_page
 from app.web.services.service_forms import MeasureForm
 from app.web.services.service_page import name_of
+from app.web.veils import is_veiled
 from app.wiring import wired
 
 
@@ -96,7 +97,6 @@ def _as_made(classifier: ServiceClassifier) -> tuple[str, Mapping[str, float]]:
 
 def _view(found: Comparison, number: int, links: Mapping[uuid.UUID, uuid.UUID]) -> dict[str, Any]:
     """The template's variables: ``moved`` has before, after and the number of posts; of each sample the item's id."""
-    warn = auth.current_reader().account.content_warnings
     same = found.posts - found.differing
     return {
         "number": number,
@@ -108,7 +108,7 @@ def _view(found: Comparison, number: int, links: Mapping[uuid.UUID, uuid.UUID]) 
             {
                 "marked": _excerpt(sample.post.content),
                 "is_veiled": any(
-                    is_veiled(route.category, warn=warn) for route in (sample.before, sample.after) if route
+                    is_veiled(route.category) for route in (sample.before, sample.after) if route
                 ),
                 "before": place_words(place_of(sample.before)),
                 "after": place_words(place_of(sample.after)),

@@ -13,10 +13,10 @@ from app.core.thresholds.outcomes import RIGHT, WRONG, Outcome
 from app.core.thresholds.previews import BINS, Preview
 from app.core.thresholds.route_changes import Judged
 from app.core.vocabulary import ActionTier
-from app.web import auth
-from app.web.categories import HIDDEN, category_name, is_veiled
+from app.web.categories import HIDDEN, category_name
 from app.web.thresholds.threshold_forms import ADD
 from app.web.thresholds.threshold_verdicts import verdicts
+from app.web.veils import is_veiled
 
 SHOWN_DAYS = 30
 """The period of the verdicts and of the table by category."""
@@ -189,10 +189,9 @@ def histograms(
 
 
 def _rows(preview: Preview, judged: Judged) -> list[dict[str, Any]]:
-    warn = auth.current_reader().account.content_warnings
     return [
         {
-            "text": HIDDEN if (veiled := is_veiled(affected.category, warn=warn)) else affected.content,
+            "text": HIDDEN if (veiled := is_veiled(affected.category)) else affected.content,
             "is_veiled": veiled,
             "scored_at": affected.scored_at,
             "category": category_name(affected.category),
