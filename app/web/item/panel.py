@@ -111,6 +111,7 @@ class ModeratorPanel:
     asked: TextQuestion | None = None
     was_refused: bool = False
     missing: Sequence[Missing] = ()
+    is_test: bool = False
     drawn_closes_at: datetime | None = None
     reports: Mapping[str, Any] | None = None
     seen: str = ""
@@ -306,6 +307,7 @@ def panel(
         asked=asked,
         was_refused=was_refused,
         missing=why_status.missing_for(session, action),
+        is_test=action.request.is_test,
         reports=reporting.for_moderators(session, action.request_id),
         seen=claim_view.seen(actor, action, claim.lookers),
         wave=found_wave,
