@@ -61,8 +61,7 @@ class Box:
     y: float
     width: float
     height: float
-    look: int = 0
-    title: str = ""
+    look: int
 
 
 @dataclass(frozen=True)
@@ -86,14 +85,14 @@ class Label:
 
 @dataclass(frozen=True)
 class Chart:
-    """All parts of a chart. ``columns`` have the tooltips; ``ticks`` are the axis labels from top to bottom.
+    """All parts of a chart. ``columns`` are their tooltips; ``ticks`` are the axis labels from top to bottom.
 
     ``totals`` are the numbers above stacked columns, ``ends`` the names of the series at their right ends.
     """
 
     bars: Sequence[Box]
     lines: Sequence[Line]
-    columns: Sequence[Box]
+    columns: Sequence[str]
     ticks: Sequence[str]
     labels: Sequence[str]
     legend: Sequence[Series]
@@ -217,15 +216,13 @@ def _chart(
     drawn: Sequence[Line] = (),
     counts: Sequence[str] = (),
 ) -> Chart:
-    step = WIDTH / max(1, len(labels))
     columns = []
     for number, label in enumerate(labels):
         values = [(item.name, item.values[number]) for item in series]
         parts = ", ".join(f"{name} {format_value(value)}" for name, value in values if value is not None)
         parts = parts or _("nothing")
         of_how_many = f" ({counts[number]})" if counts else ""
-        title = f"{label}: {parts}{of_how_many}"
-        columns.append(Box(_round(number * step), 0, _round(step), HEIGHT, title=title))
+        columns.append(f"{label}: {parts}{of_how_many}")
     last = len(labels) - 1
     ends = [labels[number] for number in sorted({0, last // 2, last})] if labels else []
     return Chart(

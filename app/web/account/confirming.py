@@ -5,15 +5,14 @@ the form again, to where it was sent, together with the proof: so it goes throug
 a provider takes people away; their form waits in the step and is sent by a button when they are back.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 from flask import Response, abort, after_this_request, current_app, make_response, redirect, request, url_for
 from wtforms import Form, HiddenField, PasswordField, StringField
 
 from app.core import security_events
 from app.core.errors import TooMany
-from app.core.models import IdentityProvider
 from app.core.people import identities, passwords, second_factors, sessions, ways_in
 from app.core.security_events import SecurityEvent
 from app.core.texts import gettext as _
@@ -45,16 +44,6 @@ class NextForm(Form):
     next = HiddenField()
 
 
-@dataclass(frozen=True)
-class Ways:
-    """How the reader can prove who they are."""
-
-    password: bool
-    code: bool
-    passkey: bool
-    providers: Sequence[IdentityProvider]
-
-
 @web.before_request
 def ask_to_confirm() -> Response | None:
     """Ask for a proof if the view needs one and the last one is too old. With the right proof the view goes on."""
@@ -63,7 +52,7 @@ def ask_to_confirm() -> Response | None:
         return None
     who = auth.current_reader()
     own = getattr(view, "own_proof", "")
-    proves_itself = own and request.form.get(own) and _ways().password
+    proves_itself = own and request.form.get(own) and _ways()["password"]
     return None if proves_itself or sessions.is_proved(who.sign_in) else _ask()
 
 
@@ -142,13 +131,14 @@ def _check_password(password: str) -> str:
     """Return why the password is refused; empty if it is right. Raises TooMany."""
     account = auth.current_reader().account
     sign_ins.count_attempt(account.sign_in_name)
-    if _ways().password and passwords.has_password(account, password):
+    if _ways()["password"] and passwords.has_password(account, password):
         return ""
     sign_ins.count_failure(account.sign_in_name, account.id)
     return _("This is not your password.")
 
 
-def _ways() -> Ways:
+def _ways() -> dict[str, Any]:
+    """Return how the reader can prove who they are."""
     account = auth.current_reader().account
     with wired().database.reading() as reading:
         connected = identities.connections(reading, account.id)
@@ -158,7 +148,8 @@ def _ways() -> Ways:
         one.provider for one in connected if one.identity is not None and one.provider.enabled_at is not None
     ]
     has_passkey = factors.passkeys > 0 and relying_party() is not None
-    return Ways(has_password, factors.has_codes or factors.recovery_codes > 0, has_passkey, providers)
+    has_code = factors.has_codes or factors.recovery_codes > 0
+    return {"password": has_password, "code": has_code, "passkey": has_passkey, "providers": providers}
 
 
 def _record(*, is_strong: bool) -> None:

@@ -1,6 +1,8 @@
 """API keys page for admins: mint and show once, list, revoke."""
 
 import uuid
+from collections.abc import Mapping
+from typing import Any
 
 from flask import Response, request, url_for
 from sqlalchemy.orm import Session
@@ -30,7 +32,6 @@ from app.web import auth, curl_command, cursor_links, forms, page
 from app.web.blueprint import web
 from app.web.community import changes
 from app.web.community.community import SwitchForm
-from app.web.curl_command import CurlLine
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -221,7 +222,7 @@ def _show(
     form: KeyForm | None = None,
     *,
     minted: Minted | None = None,
-    curl: CurlLine | None = None,
+    curl: Mapping[str, Any] | None = None,
     after: uuid.UUID | None = None,
     is_open: bool = False,
     status: int = 200,

@@ -1,7 +1,6 @@
 """Pages for rules in the draft: one of the community's own, and those of the shipped pack by category."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
@@ -100,21 +99,6 @@ def _show(
     )
 
 
-@dataclass(frozen=True)
-class ShippedGroup:
-    """The shipped rules of one category; ``off`` counts those switched off in the draft or in the current version."""
-
-    category: str
-    title: str
-    rules: Sequence[Rule]
-    off: int
-
-    @property
-    def counts(self) -> str:
-        rules = ngettext("%(num)s rule", "%(num)s rules", len(self.rules))
-        return _("%(rules)s, %(off)s off", rules=rules, off=number(self.off)) if self.off else rules
-
-
 @web.get("/classifiers/shipped/<category>")
 @auth.needs(Permission.REVISE_POLICY)
 def shipped_rules(category: str) -> Response:
@@ -143,27 +127,31 @@ def switch_shipped_rule() -> Response:
     )
 
 
-def groups(rule_set: RuleSet) -> list[ShippedGroup]:
-    """Return the shipped rules by category, with what this rule set switches off."""
+def groups(rule_set: RuleSet) -> list[tuple[str, str, str]]:
+    """Return the categories of the shipped rules: each with its words, and how many rules it has and lacks here."""
     found = []
     for category, grouped in groupby(_starter_rules(), key=lambda rule: rule.category):
         rules = list(grouped)
         off = sum(rule.id in rule_set.starter_off for rule in rules)
-        found.append(ShippedGroup(category, category_name(category), rules, off))
+        counts = ngettext("%(num)s rule", "%(num)s rules", len(rules))
+        if off:
+            counts = _("%(rules)s, %(off)s off", rules=counts, off=number(off))
+        found.append((category, category_name(category), counts))
     return found
 
 
 def _show_shipped(category: str | None, *, status: int = 200, alert: str | None = None) -> Response:
     with wired().database.reading() as session:
         standing: Standing = versions.standing(session, auth.current_actor(), auth.current_community().id)
-    group = next((group for group in groups(standing.working) if group.category == category), None)
-    if group is None:
+    rules = [rule for rule in _starter_rules() if rule.category == category]
+    if category is None or not rules:
         raise NotFound("category")
     return page.render(
         "classifiers/shipped_rules.html",
         status=status,
         alert=alert,
-        group=group,
+        title=category_name(category),
+        rules=rules,
         kinds=KIND_WORDS,
         standing=standing,
     )

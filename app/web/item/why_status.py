@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from flask import url_for
 from sqlalchemy.orm import Session
@@ -13,49 +14,29 @@ from app.core.helpfulness import viewpoints
 from app.core.models import Action, Community, Note, Rating
 from app.core.notes import explanations
 from app.core.notes.blindness import is_decided
-from app.core.notes.explanations import Explanation
 from app.core.panels import results
-from app.core.panels.results import Decided
 from app.core.permissions import Permission
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext, ngettext
 from app.core.vocabulary import IN_REVIEW, ActionState, NoteStatus, ReviewGroup
 from app.web import auth
-from app.web.viewpoints import StripView, draw_strip
+from app.web.viewpoints import draw_strip
 
 _NOTE_WORDS = (lazy_gettext("Helpful"), lazy_gettext("Somewhat"), lazy_gettext("Not helpful"))
 _ANSWER_WORDS = (lazy_gettext("Yes"), lazy_gettext("Not sure"), lazy_gettext("No"))
 _TONES = ("for", "half", "against")
 
 
-@dataclass(frozen=True)
-class WhyStatus:
-    """Content of the template. ``words`` are the three answers, each with its CSS class in the bars.
-
-    ``counts``: how many of the ratings that count gave each answer; ``segments`` are the same as a bar named ``title``:
-    class, position and width in percent.
-
-    ``is_covered``: hidden until opened, because this moderator could still answer as a member. ``draw``: for
-    admins, the draw of the panel that decided. ``strip``: where the answers lie, once nobody can be swayed by it;
-    None before, and where there are no camps.
-    """
-
-    explanation: Explanation
-    is_question: bool
-    words: Sequence[tuple[str, str]]
-    counts: Sequence[int]
-    title: str
-    segments: Sequence[tuple[str, float, float]]
-    is_covered: bool
-    strip: StripView | None = None
-    draw: Decided | None = None
-
-
-def why(session: Session, note: Note, action: Action | None, own: Rating | None) -> WhyStatus | None:
+def why(session: Session, note: Note, action: Action | None, own: Rating | None) -> dict[str, Any] | None:
     """Return why the note has its status, or None if the reader may not see it yet (blind review).
 
     Moderators always may. Raters may for an item once it is decided; for a note with a status, once they rated it,
     wrote it, or can no longer rate it. ``action`` is the item of the note.
+
+    ``words`` are the three answers, each with its CSS class in the bars; ``counts``: how many of the ratings that count
+    gave each; ``segments`` are the same as a bar named ``title``: class, position and width in percent. ``is_covered``:
+    hidden until opened, because this moderator could still answer as a member. ``draw``: for admins, the draw of the
+    panel that decided. ``strip``: where the answers lie, once nobody can be swayed by it, if there are camps.
     """
     is_over = _is_over(note, action, own)
     if not (is_over or auth.may(Permission.MODERATE, note.community_id)):
@@ -70,17 +51,17 @@ def why(session: Session, note: Note, action: Action | None, own: Rating | None)
     strip = viewpoints.of_note(session, note) if is_over else None
     is_admin = auth.may(Permission.MANAGE_PEOPLE, note.community_id)
     draw = results.decided(session, note.id) if note.rationale and is_admin else None
-    return WhyStatus(
-        explanation,
-        note.rationale,
-        list(zip(_TONES, words, strict=True)),
-        counts,
-        _("All raters: %(answers)s", answers=answers),
-        _segments(counts),
-        is_covered=not is_over,
-        strip=draw_strip(strip, is_question=note.rationale) if strip is not None else None,
-        draw=draw,
-    )
+    return {
+        "explanation": explanation,
+        "is_question": note.rationale,
+        "words": list(zip(_TONES, words, strict=True)),
+        "counts": counts,
+        "title": _("All raters: %(answers)s", answers=answers),
+        "segments": _segments(counts),
+        "is_covered": not is_over,
+        "strip": draw_strip(strip, is_question=note.rationale) if strip is not None else None,
+        "draw": draw,
+    }
 
 
 def _is_over(note: Note, action: Action | None, own: Rating | None) -> bool:

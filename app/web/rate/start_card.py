@@ -1,12 +1,11 @@
 """The card on the start page that can be answered: one made-up post. Nothing of it is stored."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from app.core.scoring import Camp, Mark, Strip
 from app.core.texts import lazy_gettext
 from app.web.item.views import OPTIONS
-from app.web.viewpoints import StripView, draw_strip
+from app.web.viewpoints import draw_strip
 
 _STRIP = Strip(Camp(Mark(7, 0.8), None), Camp(Mark(6, 0.4), Mark(3, 1.0)))
 _SAID = {
@@ -16,17 +15,10 @@ _SAID = {
 }
 
 
-@dataclass(frozen=True)
-class StartCard:
-    """``said`` is the visitor's answer in words, ``strip`` that of the made-up raters; none before they answered."""
+def card(answer: str) -> dict[str, Any]:
+    """Return the card; ``answer`` is the value of a button. Any other text is no answer.
 
-    options: Sequence[tuple[str, str, str]]
-    said: str = ""
-    strip: StripView | None = None
-
-
-def card(answer: str) -> StartCard:
-    """Return the card; ``answer`` is the value of a button. Any other text is no answer."""
-    if answer not in _SAID:
-        return StartCard(OPTIONS)
-    return StartCard(OPTIONS, str(_SAID[answer]), draw_strip(_STRIP))
+    ``said`` is the visitor's answer in words, ``strip`` that of the made-up raters; none before they answered.
+    """
+    strip = draw_strip(_STRIP) if answer in _SAID else None
+    return {"options": OPTIONS, "said": _SAID.get(answer), "strip": strip}

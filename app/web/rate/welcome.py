@@ -1,7 +1,6 @@
 """Welcome page for raters: the community's guidelines and practice: three posts and a note."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Response, url_for
@@ -46,22 +45,6 @@ class PracticeForm(Form):
     )
 
 
-@dataclass(frozen=True)
-class PracticeCard:
-    """One example as it is shown. ``said`` and the later fields are None until it is answered."""
-
-    number: int
-    name: str
-    kind: str
-    meaning: str
-    text: str
-    said: str | None
-    best: str
-    is_best: bool
-    why: str | None
-    note: str | None
-
-
 @web.get("/welcome")
 @auth.needs(Permission.RATE)
 def welcome() -> Response:
@@ -89,14 +72,14 @@ def practise() -> Response:
     if membership() is None:
         # A service admin need not be a member; without a membership the answer cannot be stored.
         return _show(so_far)
-    card = next(row for row in _cards(so_far) if row.name == name)
+    card = next(row for row in _cards(so_far) if row["name"] == name)
     message = (
         _("Most would say so too.")
-        if card.is_best
-        else _("Most would say %(answer)s here.", answer=card.best)
+        if card["is_best"]
+        else _("Most would say %(answer)s here.", answer=card["best"])
     )
-    target = url_for("web.welcome", _anchor=f"example-{card.number}")
-    return page.done("rate/_practice.html", target, message, **_context(so_far, card.number))
+    target = url_for("web.welcome", _anchor=f"example-{card['number']}")
+    return page.done("rate/_practice.html", target, message, **_context(so_far, card["number"]))
 
 
 @web.post("/welcome/again")
@@ -152,7 +135,7 @@ def _context(so_far: Mapping[str, str], answered: int | None) -> dict[str, Any]:
     cards = _cards(so_far)
     return {
         "cards": cards,
-        "current": next((card for card in cards if card.said is None), None),
+        "current": next((card for card in cards if card["said"] is None), None),
         "answered": answered,
         "question": QUESTION,
         "options": OPTIONS,
@@ -166,19 +149,20 @@ def _words(example: Example) -> Mapping[str, str]:
     return ANSWER_WORDS if example.note is None else _NOTE_WORDS
 
 
-def _cards(so_far: Mapping[str, str]) -> Sequence[PracticeCard]:
+def _cards(so_far: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the examples as they are shown; ``said`` and ``why`` are None until one is answered."""
     return [
-        PracticeCard(
-            number=number,
-            name=example.name,
-            kind=texts.in_sentence(content_name(example.category)),
-            meaning=threshold_sets.describe(example.category),
-            text=example.text,
-            said=_words(example).get(so_far.get(example.name, "")),
-            best=_words(example)[example.best],
-            is_best=so_far.get(example.name) == example.best,
-            why=example.why.get(so_far.get(example.name, "")),
-            note=example.note,
-        )
+        {
+            "number": number,
+            "name": example.name,
+            "kind": texts.in_sentence(content_name(example.category)),
+            "meaning": threshold_sets.describe(example.category),
+            "text": example.text,
+            "said": _words(example).get(so_far.get(example.name, "")),
+            "best": _words(example)[example.best],
+            "is_best": so_far.get(example.name) == example.best,
+            "why": example.why.get(so_far.get(example.name, "")),
+            "note": example.note,
+        }
         for number, example in enumerate(EXAMPLES, 1)
     ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from app.core import texts
 from app.core.factcheck.spaces import Progress
@@ -156,17 +157,8 @@ def words_of(kind: Kind | None) -> ServiceWords:
     return _VECTORS if kind is not None and kind.embeds else _SCORES
 
 
-@dataclass(frozen=True)
-class ProgressLine:
-    """What the vectors of a service are good for at present; ``is_bad``: the service needs attention."""
-
-    progress: Progress
-    sentence: str
-    is_bad: bool
-
-
-def progress_line(progress: Progress, today: Period) -> ProgressLine:
-    """Say how far a service's vectors are, and whether posts are compared by them."""
+def progress_line(progress: Progress, today: Period) -> dict[str, Any]:
+    """Say how far a service's vectors are, and whether posts are compared by them; ``is_bad``: it needs attention."""
     is_failing = fails_mostly(today)
     count = _(
         "%(done)s of %(all)s fact-checks have a vector of %(model)s.",
@@ -193,4 +185,5 @@ def progress_line(progress: Progress, today: Period) -> ProgressLine:
             "It did not go on: %(problem)s. It is asked again within minutes.",
             problem=texts.stored(progress.problem),
         )
-    return ProgressLine(progress, " ".join(filter(None, (count, rest, problem))), bool(problem))
+    sentence = " ".join(filter(None, (count, rest, problem)))
+    return {"service": progress.service, "sentence": sentence, "is_bad": bool(problem)}
