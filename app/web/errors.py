@@ -67,7 +67,7 @@ def answer(error: Exception) -> Response:
     return response
 
 
-def render_error(status: int, detail: str | None = None) -> Response:
+def render_error(status: int, detail: str | None) -> Response:
     """Return the page for this status, with ``detail`` instead of the usual sentence if given; for htmx an alert.
 
     It never raises: without database or session the page has no navigation.

@@ -234,7 +234,7 @@ def origin_query() -> Query:
     return forms.queried(QueueForm).query()
 
 
-def origin_link(row: str = "") -> tuple[str, str]:
+def origin_link(row: str) -> tuple[str, str]:
     """Return the URL of the list, at the row with this id, and the list's name."""
     view, name = (
         ("web.second_look", _("Second look")) if is_second_look() else ("web.review", _("Review queue"))
@@ -242,4 +242,4 @@ def origin_link(row: str = "") -> tuple[str, str]:
     path = url_for(view)
     carried = {key: text for key, text in origin_query().items() if key != "from"}
     url = with_query(path, carried)
-    return (f"{url}#row-{row}" if row and is_second_look() else url), name
+    return (f"{url}#row-{row}" if is_second_look() else url), name

@@ -136,7 +136,7 @@ def limit_body() -> None:
     request.max_content_length = most
 
 
-def check_origin(*, null_is_ours: bool = False) -> None:
+def check_origin(*, null_is_ours: bool) -> None:
     """Refuse unsafe requests from other sites, if the browser tells where the request comes from.
 
     Pages without a referrer send ``Origin: null``. Then ``Sec-Fetch-Site`` must be ``same-origin``. Over plain http,
@@ -162,7 +162,7 @@ def check_origin(*, null_is_ours: bool = False) -> None:
         raise Forbidden(_("This was sent from another site, so it was not carried out"))
 
 
-def check_token(*, signs_in: bool = False) -> None:
+def check_token(*, signs_in: bool) -> None:
     """Check the CSRF token of unsafe requests, in the form field or in ``X-CSRFToken``.
 
     With ``signs_in`` the form may have been opened before this browser signed in, in another tab.

@@ -123,7 +123,7 @@ def list_context(
     return {
         "filters": form,
         "chips": filter_forms.chips(form, path),
-        "tabs": tabs(actor, community_id, path, query),
+        "kinds": tabs(actor, community_id, path, query),
         "links": page.PageLinks(
             previous=list_url(path, query, newer=found.newer),
             next=list_url(path, query, older=found.older),

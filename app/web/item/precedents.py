@@ -1,4 +1,4 @@
-"""Posts like an item's that were decided earlier, for moderators (``templates/moderate/_like_before.html``)."""
+"""Posts like an item's that were decided earlier, for moderators (``templates/moderate/_moderator_panel.html``)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

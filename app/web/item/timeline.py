@@ -169,7 +169,7 @@ def chosen_words(entry: HistoryEntry) -> str:
     return _("Chose to %(action)s instead of %(before)s", action=after, before=before)
 
 
-def sentence_of(entry: HistoryEntry, *, restores: bool = False) -> str:
+def sentence_of(entry: HistoryEntry, *, restores: bool) -> str:
     """Return what happened, without who and why. ``restores``: the entry's action undoes another."""
     return _words(entry, restores)[1]
 

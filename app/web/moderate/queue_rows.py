@@ -151,7 +151,7 @@ def rows_by_id(
     actor: Actor,
     community_id: uuid.UUID,
     ids: Sequence[uuid.UUID],
-    row_list: RowList = QUEUE,
+    row_list: RowList,
 ) -> list[QueueRow]:
     """Return the rows of these items, in any state; a row that is no longer open says who decided it."""
     items = queue.items(session, actor, community_id, ids)

@@ -79,7 +79,7 @@ def reports_page() -> Response:
             context = {"reporters": muting.reporters(session, actor, community.id), "now": clock.now()}
         else:
             context = _listed(session, community.id, tab)
-    return page.render("moderate/reports.html", tab=tab, tabs=_tabs(tab), csv_most=CSV_MOST, **context)
+    return page.render("moderate/reports.html", tab=tab, kinds=_kinds(tab), csv_most=CSV_MOST, **context)
 
 
 def _listed(session: Session, community_id: uuid.UUID, tab: str) -> dict[str, Any]:
@@ -151,7 +151,7 @@ def _row(
     }
 
 
-def _tabs(current: str) -> list[tuple[str, str, bool]]:
+def _kinds(current: str) -> list[tuple[str, str, bool]]:
     return [(label, _url(name), name == current) for name, label in TABS.items()]
 
 

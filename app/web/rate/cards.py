@@ -146,7 +146,7 @@ def _cards(session: Session, rows: Sequence[Asked | Note]) -> list[BlindItem | N
     ]
 
 
-def item_card(action: Asked, drawn_until: datetime | None = None) -> BlindItem:
+def item_card(action: Asked, drawn_until: datetime | None) -> BlindItem:
     """Return the card of an item or a sample. ``drawn_until``: the reader was drawn, and can answer until then."""
     item = blind_item(action, url_for("web.help_needed", _anchor=f"card-{action.id}"))
     return item if drawn_until is None else replace(item, drawn=_time_left(drawn_until))
