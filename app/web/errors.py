@@ -79,7 +79,7 @@ def render_error(status: int, detail: str | None) -> Response:
     explanation = _sentence(str(detail)) if detail and _says_more(status, detail) else usual
     if page.wants_part():
         # htmx swaps 409 and 422. Typed text stays on the page, and the explanation goes to the alert region.
-        response = make_response(render_template("_alert.html", text=explanation), status)
+        response = make_response(page.message_in("alert", explanation), status)
         response.headers["HX-Reswap"] = "none"
         response.vary.add("HX-Request")
         return response

@@ -6,14 +6,13 @@ from datetime import date, datetime, time, timedelta
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
-from wtforms import DateField, Field, Form, HiddenField, SelectMultipleField
+from wtforms import DateField, Field, Form, HiddenField
 from wtforms.fields.choices import SelectFieldBase
 from wtforms.validators import ValidationError
-from wtforms.widgets import CheckboxInput, ListWidget
 
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext, ngettext
-from app.web import reader_zone
+from app.web import forms, reader_zone
 from app.web.filters import day_words, full_time
 
 ALL = {"": lazy_gettext("All")}
@@ -29,15 +28,13 @@ Query = dict[str, str | list[str]]
 """Filters as query parameters; a list if the parameter is repeated."""
 
 
-class SeveralField(SelectMultipleField):
+class SeveralField(forms.MultiCheckboxField):
     """Checkboxes of which any number can be ticked; none means all. The URL repeats the parameter for each value.
 
     Blank values (``type=``, the "All" of older links), duplicates, and values beyond ``MOST`` and ``LONGEST`` are
     ignored.
     """
 
-    widget = ListWidget(prefix_label=False)
-    option_widget = CheckboxInput()
     data: list[str]
 
     def process_formdata(self, valuelist: Sequence[Any]) -> None:

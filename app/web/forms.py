@@ -6,9 +6,10 @@ from typing import Any, TypeVar
 from email_validator import EmailNotValidError, validate_email
 from flask import request
 from werkzeug.datastructures import MultiDict
-from wtforms import Field, Form, StringField, TextAreaField, ValidationError
+from wtforms import Field, Form, SelectMultipleField, StringField, TextAreaField, ValidationError
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its type stubs are older
 from wtforms.validators import InputRequired
+from wtforms.widgets import CheckboxInput, ListWidget
 
 from app.core import limits, texts
 from app.core.errors import Invalid
@@ -17,6 +18,20 @@ from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 
 AnyForm = TypeVar("AnyForm", bound=Form)
+
+
+class MultiCheckboxField(SelectMultipleField):
+    """A multiple choice as checkboxes."""
+
+    widget = ListWidget(prefix_label=False)
+    option_widget = CheckboxInput()
+
+
+class SecretField(StringField):
+    """A text field for a secret, which is never sent back. Not a password field: browsers offer to save those."""
+
+    def _value(self) -> str:
+        return ""
 
 
 def posted(form: type[AnyForm], **defaults: Any) -> AnyForm:
@@ -155,6 +170,12 @@ def reason_field(label: str = REASON, *, required: bool = True, **more: Any) -> 
     """Return a field for the reason of a change; ``label`` is one of ``_MISSING``."""
     wanted = [InputRequired(_MISSING[label])] if required else []
     return TextAreaField(label, [*wanted, at_most(limits.REASON_MAX, label)], filters=[whole_lines], **more)
+
+
+class WhyForm(Form):
+    """Why something is done that has nothing else to fill in."""
+
+    reason = reason_field()
 
 
 class ReasonForm(Form):

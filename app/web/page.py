@@ -56,7 +56,8 @@ def _answer(body: str, status: int) -> Response:
     return response
 
 
-def _message(text: str, region: str) -> str:
+def message_in(region: str, text: str) -> str:
+    """Return what htmx puts into a region of the page: ``status`` or ``alert``."""
     # In a <template>, because the parser would move a bare <div> that follows a part whose root is a <tr>.
     wrapped = Markup(
         '<template><div id="{}" hx-swap-oob="innerHTML"><p class="toast">{}</p></div></template>'
@@ -74,7 +75,7 @@ def render(
     field: "Already decided by Sam, 2 min ago".
     """
     if part is not None and wants_part():
-        spoken = _message(alert, "alert") if alert else ""
+        spoken = message_in("alert", alert) if alert else ""
         return _answer(render_template(part, **context) + spoken, status)
     return _answer(render_template(template, page_alert=alert, **context), status)
 
@@ -93,9 +94,8 @@ def done(part: str | None, url: str, message: str, *, status: int = 200, **conte
     """
     failed = status >= 400
     if part is not None and wants_part():
-        return _answer(
-            render_template(part, **context) + _message(message, "alert" if failed else "status"), status
-        )
+        spoken = message_in("alert" if failed else "status", message)
+        return _answer(render_template(part, **context) + spoken, status)
     say(message, failed=failed)
     if wants_part():
         response = _answer("", 200)

@@ -21,7 +21,6 @@ from app.web import auth, forms
 from app.web.account.forms import NameForm
 from app.web.categories import category_name
 from app.web.filter_forms import SeveralField
-from app.web.item.note_forms import MultiCheckboxField
 from app.web.languages import OFFERED, language_name
 
 THEME_WORDS = {
@@ -124,7 +123,7 @@ class ReadingForm(Form):
     media_veil = RadioField(
         lazy_gettext("Pictures and videos of sensitive posts"), choices=forms.choices(MEDIA_WORDS)
     )
-    avoided = MultiCheckboxField(lazy_gettext("Posts I prefer not to see"), validate_choice=False)
+    avoided = forms.MultiCheckboxField(lazy_gettext("Posts I prefer not to see"), validate_choice=False)
     break_after_severe = StringField(lazy_gettext("Severe posts before a break"))
 
     @staticmethod

@@ -11,11 +11,9 @@ from wtforms import (
     Form,
     HiddenField,
     RadioField,
-    SelectMultipleField,
     StringField,
 )
 from wtforms.validators import InputRequired, ValidationError
-from wtforms.widgets import CheckboxInput, ListWidget
 
 from app.core import limits
 from app.core.errors import Conflict, Invalid
@@ -31,7 +29,6 @@ from app.core.vocabulary import KeyTemplate
 from app.web import auth, curl_command, cursor_links, forms, page
 from app.web.blueprint import web
 from app.web.community import changes
-from app.web.community.community import SwitchForm
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -72,12 +69,7 @@ class KeyForm(Form):
     template = RadioField(
         lazy_gettext("Template"), choices=forms.choices(TEMPLATES), default=KeyTemplate.ADAPTER.value
     )
-    communities = SelectMultipleField(
-        lazy_gettext("Communities"),
-        validate_choice=False,
-        widget=ListWidget(prefix_label=False),
-        option_widget=CheckboxInput(),
-    )
+    communities = forms.MultiCheckboxField(lazy_gettext("Communities"), validate_choice=False)
     everywhere = BooleanField(lazy_gettext("Every community, now and later"))
     days = StringField(lazy_gettext("Days until it expires"))
     may_assert_staff = BooleanField(lazy_gettext("May name moderators and admins"))
@@ -162,7 +154,7 @@ def ask_revoke(key_id: uuid.UUID) -> Response:
 @auth.needs(Permission.MANAGE_KEYS)
 @auth.asks_again()
 def revoke_key(key_id: uuid.UUID) -> Response:
-    form = forms.posted(SwitchForm)
+    form = forms.posted(forms.WhyForm)
     if not form.validate():
         return _ask(key_id, form, status=422)
     try:
@@ -206,13 +198,13 @@ def _mint(session: Session, form: KeyForm) -> Minted:
     )
 
 
-def _ask(key_id: uuid.UUID, form: SwitchForm | None = None, *, status: int = 200) -> Response:
+def _ask(key_id: uuid.UUID, form: forms.WhyForm | None = None, *, status: int = 200) -> Response:
     with wired().database.reading() as session:
         row = key_admin.get(session, auth.current_actor(), key_id)
     return page.render(
         "administer/key_revoke.html",
         status=status,
-        form=form or SwitchForm(),
+        form=form or forms.WhyForm(),
         row=row,
         template_names=template_names(),
     )

@@ -18,7 +18,6 @@ from app.web import auth, forms, page
 from app.web.account import providers as sign_in
 from app.web.administer import factor_rule
 from app.web.blueprint import web
-from app.web.webhooks.forms import SecretField
 from app.wiring import base_url, wired
 
 
@@ -30,7 +29,7 @@ class ProviderForm(Form):
         [InputRequired(lazy_gettext("Enter a label, such as Example GmbH."))],
         filters=[forms.trimmed],
     )
-    client_secret = SecretField(lazy_gettext("Client secret"), filters=[forms.trimmed])
+    client_secret = forms.SecretField(lazy_gettext("Client secret"), filters=[forms.trimmed])
     scopes = StringField(lazy_gettext("Scopes"), filters=[forms.trimmed], default="openid profile email")
     groups_claim = StringField(lazy_gettext("Groups claim"), filters=[forms.trimmed], default="groups")
     creates_accounts = BooleanField(lazy_gettext("New people get an account"), default=True)

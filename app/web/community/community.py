@@ -78,12 +78,6 @@ SECTIONS: Mapping[str, tuple[str, str]] = {
 _FIRST = {"section": Section.BASICS.value}
 
 
-class SwitchForm(Form):
-    """The reason for a switch."""
-
-    reason = forms.reason_field()
-
-
 class CommunityForm(Form):
     """A section's settings, with a reason; ``version`` is that of the values shown. Made by ``form_class``."""
 
@@ -257,7 +251,7 @@ def ask_switch(name: str) -> Response:
 def make_switch(name: str) -> Response:
     switch = _switch(name)
     auth.require(switch.permission, auth.current_community().id)
-    form = forms.posted(SwitchForm)
+    form = forms.posted(forms.WhyForm)
     if not form.validate():
         return _ask(name, form, status=422)
     try:
@@ -275,14 +269,14 @@ def _switch(name: str) -> Switch:
     return SWITCHES[name]
 
 
-def _ask(name: str, form: SwitchForm | None = None, *, status: int = 200) -> Response:
+def _ask(name: str, form: forms.WhyForm | None = None, *, status: int = 200) -> Response:
     """Render the page that explains the switch and asks for the reason."""
     auth.require(_switch(name).permission, auth.current_community().id)
     return page.render(
         "community/community_switch.html",
         status=status,
         name=name,
-        form=form or SwitchForm(),
+        form=form or forms.WhyForm(),
         community=auth.current_community(),
     )
 

@@ -7,13 +7,11 @@ from wtforms import (
     Form,
     HiddenField,
     RadioField,
-    SelectMultipleField,
     StringField,
     TextAreaField,
     ValidationError,
 )
 from wtforms.validators import InputRequired
-from wtforms.widgets import CheckboxInput, ListWidget
 
 from app.core import limits
 from app.core.communities import cited_pages
@@ -25,7 +23,7 @@ from app.core.texts import lazy_gettext
 from app.core.thresholds.routing import MISINFORMATION
 from app.core.vocabulary import Classification, HelpfulnessLevel
 from app.web import forms
-from app.web.forms import at_most, choices, whole_lines
+from app.web.forms import MultiCheckboxField, at_most, choices, whole_lines
 from app.web.item.note_views import (
     BAD_POINTS,
     CLASSIFICATIONS,
@@ -36,13 +34,6 @@ from app.web.item.note_views import (
 )
 
 _MISLEADING = Classification.MISLEADING
-
-
-class MultiCheckboxField(SelectMultipleField):
-    """A multiple choice as checkboxes."""
-
-    widget = ListWidget(prefix_label=False)
-    option_widget = CheckboxInput()
 
 
 class NoteForm(Form):

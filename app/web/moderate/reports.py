@@ -61,12 +61,6 @@ class MuteForm(Form):
     reason = forms.reason_field()
 
 
-class UnmuteForm(Form):
-    """Why a mute ends early."""
-
-    reason = forms.reason_field()
-
-
 @web.get("/reports")
 @auth.needs(Permission.SEE_QUEUE)
 @may_be_old
@@ -179,7 +173,7 @@ def review_reported(request_id: uuid.UUID) -> Response:
 @web.get("/reports/reporters/<uuid:profile_id>")
 @auth.needs(Permission.MODERATE)
 def mute_page(profile_id: uuid.UUID) -> Response:
-    return _mute_page(profile_id, MuteForm(), UnmuteForm())
+    return _mute_page(profile_id, MuteForm(), forms.WhyForm())
 
 
 @web.post("/reports/reporters/<uuid:profile_id>/mute")
@@ -187,7 +181,7 @@ def mute_page(profile_id: uuid.UUID) -> Response:
 def mute_reporter(profile_id: uuid.UUID) -> Response:
     form = forms.posted(MuteForm)
     if not form.validate():
-        return _mute_page(profile_id, form, UnmuteForm(), status=422)
+        return _mute_page(profile_id, form, forms.WhyForm(), status=422)
     try:
         with wired().database.writing() as session:
             community = auth.current_community()
@@ -195,14 +189,14 @@ def mute_reporter(profile_id: uuid.UUID) -> Response:
             muting.mute(session, auth.current_actor(), community.id, profile_id, days, reason)
     except Invalid as refusal:
         forms.explain(form, refusal)
-        return _mute_page(profile_id, form, UnmuteForm(), status=422)
+        return _mute_page(profile_id, form, forms.WhyForm(), status=422)
     return page.done(None, _url("reporters"), _("Muted. Their reports count nothing until then."))
 
 
 @web.post("/reports/reporters/<uuid:profile_id>/unmute")
 @auth.needs(Permission.MODERATE)
 def unmute_reporter(profile_id: uuid.UUID) -> Response:
-    form = forms.posted(UnmuteForm)
+    form = forms.posted(forms.WhyForm)
     if not form.validate():
         return _mute_page(profile_id, MuteForm(), form, status=422)
     with wired().database.writing() as session:
@@ -211,7 +205,9 @@ def unmute_reporter(profile_id: uuid.UUID) -> Response:
     return page.done(None, _url("reporters"), _("Their reports count again."))
 
 
-def _mute_page(profile_id: uuid.UUID, form: MuteForm, unmute: UnmuteForm, *, status: int = 200) -> Response:
+def _mute_page(
+    profile_id: uuid.UUID, form: MuteForm, unmute: forms.WhyForm, *, status: int = 200
+) -> Response:
     with wired().database.reading() as session:
         community = auth.current_community()
         reporter = muting.reporter(session, auth.current_actor(), community.id, profile_id)

@@ -12,7 +12,6 @@ from app.core.services.settings import ServiceSettings
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 from app.web import forms
-from app.web.webhooks.forms import SecretField
 
 OPTION = "option_"
 REQUIRE = "require_"
@@ -119,13 +118,13 @@ class NewServiceForm(SettingsForm):
         [InputRequired(lazy_gettext("Enter a name, such as openai."))],
         filters=[forms.trimmed],
     )
-    key = SecretField(lazy_gettext("Key"), filters=[forms.trimmed])
+    key = forms.SecretField(lazy_gettext("Key"), filters=[forms.trimmed])
 
 
 class KeyForm(Form):
     """Another key for a service."""
 
-    key = SecretField(
+    key = forms.SecretField(
         lazy_gettext("New key"),
         [InputRequired(lazy_gettext("Enter the new key."))],
         filters=[forms.trimmed],

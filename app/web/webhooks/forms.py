@@ -7,12 +7,10 @@ from wtforms import (
     Form,
     HiddenField,
     RadioField,
-    SelectMultipleField,
     StringField,
     ValidationError,
 )
 from wtforms.validators import InputRequired
-from wtforms.widgets import CheckboxInput, ListWidget
 
 from app.core import limits
 from app.core.models import Webhook
@@ -21,7 +19,7 @@ from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 from app.core.webhooks import signing
 from app.core.webhooks.catalogue import EVENTS, Receivers, opt_in
-from app.web.forms import at_most, choices
+from app.web.forms import MultiCheckboxField, SecretField, at_most, choices
 
 GENERATE, TYPED = "generate", "typed"
 
@@ -38,18 +36,10 @@ def event_choices() -> dict[str, str]:
     return {name: f"{words} ({name})" for name, words in words.items()}
 
 
-class MultiCheckboxField(SelectMultipleField):
-    """A multiple choice as checkboxes."""
-
-    widget = ListWidget(prefix_label=False)
-    option_widget = CheckboxInput()
-
-
-class SecretField(StringField):
-    """A text field for a secret, which is never sent back. Not a password field: browsers offer to save those."""
-
-    def _value(self) -> str:
-        return ""
+def _reason(field_id: str) -> StringField:
+    return StringField(
+        lazy_gettext("Reason"), [at_most(limits.REASON_MAX, lazy_gettext("Reason"))], id=field_id
+    )
 
 
 class WebhookForm(Form):
@@ -107,7 +97,7 @@ class EditForm(WebhookForm):
     ``version`` is the version of the values that the page showed.
     """
 
-    reason = StringField(lazy_gettext("Reason"), [at_most(limits.REASON_MAX, lazy_gettext("Reason"))])
+    reason = _reason("reason")
     version = HiddenField()
 
     @classmethod
@@ -125,26 +115,20 @@ class EditForm(WebhookForm):
 class StateForm(Form):
     """Why a webhook is enabled or disabled; optional."""
 
-    reason = StringField(
-        lazy_gettext("Reason"), [at_most(limits.REASON_MAX, lazy_gettext("Reason"))], id="state-reason"
-    )
+    reason = _reason("state-reason")
 
 
 class RotationForm(SecretForm):
     """Replace the current secret."""
 
     secret = SecretField(lazy_gettext("Your secret"), id="rotation-secret")
-    reason = StringField(
-        lazy_gettext("Reason"), [at_most(limits.REASON_MAX, lazy_gettext("Reason"))], id="rotation-reason"
-    )
+    reason = _reason("rotation-reason")
 
 
 class RemovalForm(Form):
     """Why a webhook is removed; optional."""
 
-    reason = StringField(
-        lazy_gettext("Reason"), [at_most(limits.REASON_MAX, lazy_gettext("Reason"))], id="removal-reason"
-    )
+    reason = _reason("removal-reason")
 
 
 class RegisterForm(WebhookForm, SecretForm):
