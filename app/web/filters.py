@@ -15,6 +15,7 @@ from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 from app.core.vocabulary import ActionState, ReviewGroup
 from app.web import markup, reader_language, reader_zone
+from app.web.categories import category_name
 from app.web.icons import asset, drawing, icon_address, script_modules
 
 
@@ -273,6 +274,7 @@ def register(app: Flask) -> None:
     app.jinja_env.filters.update(
         ago=ago,
         ago_time=ago_time,
+        category_name=category_name,
         excerpt=excerpt,
         highlight=highlight,
         percent=percent,

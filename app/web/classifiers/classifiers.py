@@ -225,7 +225,6 @@ def show(
         draft_changes=change_lines(standing.in_force, standing.draft) if standing.draft else [],
         own_rules=standing.working.rules,
         kinds=KIND_WORDS,
-        category_name=category_name,
         conditions={
             rule["id"]: [condition.words for condition in conditions_of(rule.get("when", {}))]
             for rule in standing.working.rules

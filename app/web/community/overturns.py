@@ -139,7 +139,6 @@ def _show(form: OverturnForm, *, status: int = 200) -> Response:
         form=form,
         found=preview,
         begun=begun,
-        category_name=category_name,
         hidden=lambda action: HIDDEN if is_veiled(action.category) else "",
     )
 
@@ -154,7 +153,6 @@ def _show_one(overturn_id: uuid.UUID) -> Response:
         "community/_overturn_progress.html",
         found=overturn,
         failures=failures,
-        category_name=category_name,
         may_stop=overturn.state is OverturnState.RUNNING
         and auth.may(Permission.REVISE_POLICY, overturn.community_id),
     )

@@ -207,7 +207,6 @@ def _show(form: ReasonTemplateForm | None = None, *, status: int = 200) -> Respo
         policy_text=auth.current_community().policy_text,
         rows=rows,
         revisions=[_revision(*revision) for revision in revisions],
-        category_name=category_name,
     )
 
 

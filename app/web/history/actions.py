@@ -105,7 +105,6 @@ def history_page() -> Response:
         may_reopen=may_reopen,
         verbs=NAMES,
         actor_name=actor_name,
-        category_name=category_name,
         type_words=type_words,
         why_words=why_words,
         hidden=_hidden,

@@ -186,7 +186,6 @@ def _show(
             note_form=posted if isinstance(posted, AuthorNoteForm) else _note_form(current),
             moderates=moderates,
             rows=[author_rows.row_of(entry) for entry in entries],
-            category_name=category_name,
             open_url=url_for("web.matching", author=author, community=community.slug),
             queue_url=url_for("web.review", author=author, community=community.slug),
             history_url=url_for("web.history_page", author=author, community=community.slug),
