@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -99,6 +100,13 @@ def running(folder: Path) -> Iterator[Service]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        forget_counts(port)
+
+
+def forget_counts(port: int) -> None:
+    """Remove what an ended server counted: only the next one at its port would, and there will be none."""
+    for left in Path("/dev/shm").glob(f"bridgenote-{os.getuid()}-{port}-*"):
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def _answers(url: str, process: Process, log: Path) -> bool:

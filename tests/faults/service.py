@@ -2,7 +2,6 @@
 
 import os
 import random
-import shutil
 import signal
 import socket
 import subprocess
@@ -12,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.settings import Settings
-from tests.browser.live import answers
+from tests.browser.live import answers, forget_counts
 from tests.faults.waiting import eventually
 from tests.warm import Process
 
@@ -84,6 +83,4 @@ class Service:
                 self.process.wait(20)
             except subprocess.TimeoutExpired:
                 self.kill()
-        # Who is killed leaves its counts, for the next server at its port to remove; there will be none.
-        for left in Path("/dev/shm").glob(f"bridgenote-{os.getuid()}-{self.settings.port}-*"):
-            shutil.rmtree(left, ignore_errors=True)
+        forget_counts(self.settings.port)
