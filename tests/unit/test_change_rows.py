@@ -39,4 +39,4 @@ def test_a_change_of_the_pages_names_the_lines_that_came_and_went(
         after={"note_pages": after},
     )
     (row,) = changes.rows([(entry, HistoryText(actor_name="Olga", reason="Better pages"))])
-    assert row.changes == [f"{LABEL}: {line}" for line in said]
+    assert row["changes"] == [f"{LABEL}: {line}" for line in said]

@@ -137,19 +137,21 @@ def test_nothing_within_a_raters_reach_gives_others_away_until_the_decision(
     # Skipping says no more; neither does an answer, but for how many ratings there are.
     skipped = rater.post(f"/help-needed/{stage.post()}", HTMX, skip="1")
     assert _leaks(iter([("skip", skipped)]), blind + COUNTS) == []
+    answered = rater.post(f"/help-needed/{action_id}", HTMX, answer="yes")
+    assert "ratings" in answered.text
+    after = [("answer", answered), *_crawl(rater, *starts), *_parts(rater, action_id, note_id)]
+    assert _leaks(iter(after), blind) == []
+
+    # Nor does the run when a note is rated that has its status already, and this rating stands.
     rated = rater.post(
         f"/help-needed/notes/{note_id}",
         HTMX,
         **{f"note-{note_id}-level": "HELPFUL", f"note-{note_id}-good": "clear", "seen": str(note_id)},
     )
     assert "<strong>Helpful</strong>" in rated.text
-    undone = rater.post(f"/help-needed/notes/{note_id}/undo", HTMX)
-    assert f'id="card-{note_id}"' in undone.text
-    assert _leaks(iter([("rated", rated), ("undone", undone)]), blind + COUNTS) == []
-    answered = rater.post(f"/help-needed/{action_id}", HTMX, answer="yes")
-    assert "ratings" in answered.text
-    after = [("answer", answered), *_crawl(rater, *starts), *_parts(rater, action_id, note_id)]
-    assert _leaks(iter(after), blind) == []
+    kept = rater.post(f"/help-needed/notes/{note_id}/undo", HTMX)
+    assert "The note has its status now, so your rating stands." in kept.text
+    assert _leaks(iter([("rated", rated), ("kept", kept)]), blind + COUNTS) == []
 
     # With the decision it is all told: the state, who said what and why; of the note once it is rated.
     with wiring.database.writing() as session:

@@ -158,6 +158,8 @@ def figures(session: Session, community_id: uuid.UUID, author: str) -> Figures:
 
 
 def counts(session: Session, community_id: uuid.UUID, authors: Collection[str], which: str) -> dict[str, int]:
+    if not authors:
+        return {}
     rows = session.execute(
         sa.select(Action.platform_author_id, sa.func.count())
         .where(Action.community_id == community_id, Action.platform_author_id.in_(authors), sa.text(which))
