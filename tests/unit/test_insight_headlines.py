@@ -44,11 +44,11 @@ def most(trends: Trends) -> tuple[str, str] | None:
 def test_the_figure_that_changed_by_the_largest_factor_is_named_whichever_way() -> None:
     assert most(SAME) is None
     more = replace(SAME, volume=[Volume(submitted=300)], activity=[Activity(400, 10)])
-    assert most(more) == ("volume", "Up from 100 the 30 days before")
-    assert most(replace(more, delay=Delay(50, 360, 7_200))) == ("time", "Down from 1 h the 30 days before")
+    assert most(more) == ("volume", "Up from 100 in the 30 days before")
+    assert most(replace(more, delay=Delay(50, 360, 7_200))) == ("time", "Down from 1 h in the 30 days before")
     assert most(replace(SAME, backlog=[Backlog(waiting=110)])) == ("backlog", "Up from 20 when it began")
     worse = replace(SAME, categories=[Overturned("spam", 50, 30)])
-    assert most(worse) == ("categories", "Up from 10.0\u00a0% of 50 the 30 days before")
+    assert most(worse) == ("categories", "Up from 10.0\u00a0% of 50 in the 30 days before")
 
 
 def test_what_is_small_or_rests_on_few_cases_is_not_named() -> None:

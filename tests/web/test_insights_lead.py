@@ -165,11 +165,11 @@ def test_each_figure_says_what_it_was_before_and_leads_to_its_rows(
         moderator = visit(cast.moderator)
         page = moderator.get("/insights").text
         text = words(page)
-        assert "Up from 1 the 30 days before" in text
-        assert "Up from 0 s the 30 days before" in text
+        assert "Up from 1 in the 30 days before" in text
+        assert "Up from 0 s in the 30 days before" in text
         assert "9 of 10 within 2 h, of 2 decided" in text
         assert "The same when it began" in text
-        assert "The same of 1 the 30 days before" in text
+        assert "The same of 1 in the 30 days before" in text
         assert "By week, because on most days fewer than 5 reviews were decided" in text
         assert "24 Mar 2026" in text
         assert "1 Mar 2026 (2 d)" in text

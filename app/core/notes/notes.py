@@ -47,7 +47,7 @@ _CATEGORIES = {
     "sexual": lazy_gettext("sexual", "after “looks like”"),
     "self_harm": lazy_gettext("self harm", "after “looks like”"),
     "spam": lazy_gettext("spam", "after “looks like”"),
-    "pii": lazy_gettext("pii", "after “looks like”"),
+    "pii": lazy_gettext("personal data", "after “looks like”"),
     "misinformation": lazy_gettext("misinformation", "after “looks like”"),
     **dict.fromkeys((ESCALATED, UNFINISHED), lazy_gettext("something to look at", "after “looks like”")),
 }

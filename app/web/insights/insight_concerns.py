@@ -139,7 +139,7 @@ def _category(matter: Matter, trends: Trends, links: RowLinks) -> Sentence:
         text = _("%(category)s is overturned more than other categories.", category=category)
     elif matter.is_before:
         text = _(
-            "%(category)s is overturned more than in %(before)s: %(now)s, against %(then)s.",
+            "%(category)s is overturned more than %(before)s: %(now)s, against %(then)s.",
             category=category,
             before=before_words(trends),
             **rates,
@@ -163,7 +163,7 @@ def _classifier(matter: Matter, trends: Trends, links: RowLinks) -> Sentence:
         )
     elif matter.is_before:
         text = _(
-            "What %(classifier)s led to is overturned more than in %(before)s: %(now)s, against %(then)s.",
+            "What %(classifier)s led to is overturned more than %(before)s: %(now)s, against %(then)s.",
             classifier=matter.name,
             before=before_words(trends),
             **rates,

@@ -82,9 +82,9 @@ def _worst(rows: Sequence[Overturned], title: Callable[[str], str]) -> str:
 
 
 def before_words(trends: Trends) -> str:
-    """Return the name of the period before: "the 30 days before"."""
+    """Return when the period before was: "in the 30 days before"."""
     days = trends.period.days
-    return ngettext("the day before", "the %(num)s days before", days)
+    return ngettext("on the day before", "in the %(num)s days before", days)
 
 
 def _columns() -> Sequence[tuple[str, str]]:

@@ -115,7 +115,7 @@ def changed_most(figures: Sequence[Headline]) -> Headline | None:
 
 
 def compared(now: float | None, before: float | None, shown: Callable[[float], str], when: str) -> str:
-    """Return in words what a figure was before: "Up from 104 the 30 days before"."""
+    """Return in words what a figure was before: "Up from 104 in the 30 days before"."""
     if before is None:
         return _("None %(before)s", before=when)
     if now is None:
