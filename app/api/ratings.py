@@ -16,7 +16,6 @@ from app.api.schemas.notes import (
     StatsDocument,
 )
 from app.api.shapes import Paged
-from app.core.errors import Forbidden
 from app.core.ids import require_id
 from app.core.models import Community, Note, Rating
 from app.core.notes import notes, ratings, uncounted
@@ -78,15 +77,7 @@ def put_rating(rating_id: str, json_data: RatingEdit) -> Response:
         community_id = ratings.get(session, auth.actor(), target_id).community_id
         # Before it counts: the limit is the rater's, and nobody else may use it up.
         actor = auth.known_caller_in(session, community_id).actor
-        try:
-            rater_id = ratings.get_own(session, actor, target_id).rater_id
-        except Forbidden:
-            rater_id = None
-    if rater_id is None:
-        # It may become theirs as they write: what a bare id of theirs did here before (docs/integrate/api.md).
-        with wired().database.writing() as session:
-            actor = auth.caller_in(session, community_id).actor
-            rater_id = ratings.get_own(session, actor, target_id).rater_id
+        rater_id = ratings.get_own(session, actor, target_id).rater_id
     auth.count("ratings", str(rater_id))
     with wired().database.writing() as session:
         actor = auth.caller_in(session, community_id).actor
