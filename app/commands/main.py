@@ -7,7 +7,6 @@ data folder. Commands may run while the server runs. A command's module is impor
 """
 
 import contextlib
-import gc
 import importlib
 import os
 import sys
@@ -77,13 +76,8 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        name, _ = _COMMANDS[cmd_name]
-        gc.disable()  # what is imported stays: to look through it again and again takes a quarter of the start
-        try:
-            module = importlib.import_module(name)
-        finally:
-            gc.enable()
-        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        module, _ = _COMMANDS[cmd_name]
+        command: click.Command = getattr(importlib.import_module(module), cmd_name.replace("-", "_"))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
